@@ -156,9 +156,7 @@ def _inspect(path: Path, history: str) -> str:
         connection = sqlite3.connect(path)
         try:
             result = [row[0] for row in connection.execute("PRAGMA integrity_check(3)")]
-            tables = {
-                row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            }
+            tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             revisions = (
                 [row[0] for row in connection.execute("SELECT version_num FROM alembic_version")]
                 if "alembic_version" in tables
@@ -179,11 +177,11 @@ def _inspect(path: Path, history: str) -> str:
     known = {script.revision for script in ScriptDirectory.from_config(_config(history)).walk_revisions()}
     if revisions[0] not in known:
         raise DatabaseError(
-            f"{path} has the schema revision {revisions[0]!r}, which this version of Pinfold does not know as one of its "
-            f"{history} databases (its newest is {head(history)!r}): it was written by a newer version or is another "
+            f"{path} has the schema revision {revisions[0]!r}, which this version of Pinfold does not know as "
+            f"one of its {history} databases (its newest is {head(history)!r}): it was written by a newer version or is another "
             "program's. It was left as it is; use the version that wrote it"
         )
-    return revisions[0]
+    return str(revisions[0])
 
 
 def _back_up(path: Path, revision: str) -> None:
