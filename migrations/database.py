@@ -178,8 +178,8 @@ def _inspect(path: Path, history: str) -> str:
     if revisions[0] not in known:
         raise DatabaseError(
             f"{path} has the schema revision {revisions[0]!r}, which this version of Pinfold does not know as "
-            f"one of its {history} databases (its newest is {head(history)!r}): it was written by a newer version or is another "
-            "program's. It was left as it is; use the version that wrote it"
+            f"one of its {history} databases (its newest is {head(history)!r}): it was written by a newer version "
+            "or is another program's. It was left as it is; use the version that wrote it"
         )
     return str(revisions[0])
 
