@@ -412,8 +412,8 @@ def provider_config(directory: Path, floor: int = 1, profiles: Any = PROFILES, *
 
 
 @contextlib.contextmanager
-def running_agent(tmp_path: Path, *arguments: str, **options: Any) -> Iterator[AgentProcess]:
-    agent = AgentProcess(tmp_path / "agent", *arguments, **options)
+def running_agent(directory: Path, *arguments: str, **options: Any) -> Iterator[AgentProcess]:
+    agent = AgentProcess(directory / "agent", *arguments, **options)
     try:
         yield agent.start()
     finally:
