@@ -227,7 +227,8 @@ def parse_document(data: bytes) -> Mapping[str, Entry]:
             if not any(fault.path == path or fault.path.startswith((path + ".", path + "[")) for fault in faults):
                 faults.extend(_cross_faults(_child(path, "cpuset"), entry["cpuset"]))
     if faults:
-        raise DocumentError(faults)
+        # jsonschema goes over unknown keys in no fixed order.
+        raise DocumentError(sorted(faults, key=lambda fault: fault.path))
     return {name: _entry(name, entry) for name, entry in document["profile_matrix"].items()}
 
 
@@ -333,7 +334,9 @@ def _schema_faults(error: jsonschema.ValidationError) -> Iterator[Fault]:
     path = "$"
     for part in error.absolute_path:
         path = f"{path}[{part}]" if isinstance(part, int) else _child(path, part)
-    kind, wanted, value = str(error.validator), error.validator_value, error.instance
+    wanted: Any = error.validator_value
+    value: Any = error.instance
+    kind = str(error.validator)
     rule: Mapping[str, Any] = error.schema if isinstance(error.schema, Mapping) else {}
     if kind == "additionalProperties" and wanted is False:
         known = list(rule.get("properties", {}))
