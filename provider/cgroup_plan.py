@@ -1,0 +1,364 @@
+"""In which order the kernel's cpuset lists are rewritten, from what they are to what they should be.
+
+Decides: the steps, one after another, so that after each single one
+- no CPU is in an exclusive set's list and in the list of any other of our cgroups (unless it already was),
+- no list is empty, and a child's list lies inside its parent's (cgroup v1 refuses it otherwise),
+- lists widen from the top down and narrow from the bottom up: a parent that moves goes through the union.
+Never does: I/O. It knows no path and no file; `provider.cgroups` carries the steps out and reads back.
+
+Masks are plain ints: bit n = CPU n (or NUMA node n). Groups are named by their place below our base directory:
+"" is the base itself, "plain", "shared", "shared/<set id>", and "set.<set id>" for an exclusive set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from provider.errors import EnforcementError
+
+__all__ = [
+    "Change",
+    "Desired",
+    "Difference",
+    "Group",
+    "Make",
+    "Observed",
+    "Remove",
+    "Rules",
+    "SetCpus",
+    "SetMems",
+    "SetPartition",
+    "SetQuota",
+    "SetWeight",
+    "SharedSlot",
+    "Slot",
+    "Step",
+    "differences",
+    "group_name",
+    "plan",
+    "set_of",
+]
+
+PERIOD_US = 100_000
+"""The period in which a burst is measured, in microseconds (the kernel's own default)."""
+PLAIN_SHARE = 0.1
+"""Weight of the plain group, in CPUs' worth, against the guarantees: plain tasks have the floor for themselves anyway,
+and on the other CPUs the guarantees come first."""
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+_PARTITIONS = ("member", "root", "isolated")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What an exclusive set should have. `mems` 0 = all nodes. `partition`: member, root or isolated (cgroup v2)."""
+
+    cpus: int
+    mems: int = 0
+    partition: str = "member"
+
+
+@dataclass(frozen=True, slots=True)
+class SharedSlot:
+    """What a shared set should have: all CPUs it may float over, its guarantee and burst in CPUs' worth of time
+    (burst None = no bound)."""
+
+    cpus: int
+    mems: int = 0
+    guarantee: float = 1.0
+    burst: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Desired:
+    """The whole of what should be in force. A set that is not named here is removed.
+
+    All masks must lie inside what `Enforcer.allowed()` says (clip a set that has lost CPUs before asking);
+    `plain` must not be empty. `plain_mems` 0 = all nodes.
+    """
+
+    plain: int
+    exclusive: Mapping[str, Slot] = field(default_factory=lambda: MappingProxyType({}))
+    shared: Mapping[str, SharedSlot] = field(default_factory=lambda: MappingProxyType({}))
+    plain_mems: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One cgroup as the kernel has it."""
+
+    cpus: int = 0
+    """Its own list; 0 = never set (cgroup v2: it has its parent's; v1: no task can be in it)."""
+    effective: int = 0
+    """The CPUs that its tasks may really use."""
+    mems: int = 0
+    effective_mems: int = 0
+    partition: str = "member"
+    """The partition file's text, with the kernel's reason where it is invalid; "member" on cgroup v1."""
+    weight: int | None = None
+    """cpu.weight (v2) or cpu.shares (v1); None where there is no cpu controller."""
+    quota: tuple[int, int] | None = None
+    """Microseconds of time in each period of microseconds; None = no bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """All of our cgroups as the kernel has them. Empty `groups`: the base does not exist yet."""
+
+    kind: str
+    """cgroup2, cgroup1 or affinity."""
+    cpus: int = 0
+    """The CPUs that our parent lets us use (0 = not known: affinity only)."""
+    mems: int = 0
+    groups: Mapping[str, Group] = field(default_factory=lambda: MappingProxyType({}))
+    foreign: tuple[str, ...] = ()
+    """Directories directly in our base that are not of our making; they are left alone."""
+
+    @property
+    def plain(self) -> Group | None:
+        return self.groups.get("plain")
+
+    @property
+    def exclusive(self) -> dict[str, Group]:
+        """Exclusive sets by id."""
+        return {name[4:]: group for name, group in self.groups.items() if name.startswith("set.")}
+
+    @property
+    def shared(self) -> dict[str, Group]:
+        """Shared sets by id."""
+        return {name[7:]: group for name, group in self.groups.items() if name.startswith("shared/")}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What differs between cgroup versions."""
+
+    inherits: bool
+    """v2: a list that was never set is the parent's, and the base's own is left so."""
+    partitions: bool = False
+    cpu: bool = True
+    """Whether there is a cpu controller for weights and quotas."""
+    weight_unit: int = 100
+    """Weight of one guaranteed CPU, while all fit the range."""
+    weight_min: int = 1
+    weight_max: int = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Make:
+    """Create the group and give it its lists at once; 0 = leave that list unset (v2)."""
+
+    name: str
+    cpus: int
+    mems: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetCpus:
+    name: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetMems:
+    name: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetPartition:
+    name: str
+    before: str
+    after: str
+    cpus: int
+    """The set's CPUs at that time."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetWeight:
+    name: str
+    before: int | None
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetQuota:
+    name: str
+    before: tuple[int, int] | None
+    after: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Move what still runs in it to "plain", then remove the directory."""
+
+    name: str
+    group: Group
+
+
+Step = Make | SetCpus | SetMems | SetPartition | SetWeight | SetQuota | Remove
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One point in which the kernel differs from what is desired."""
+
+    set_id: str | None
+    """The set concerned; None for plain, the shared parent and the base."""
+    group: str
+    field: str
+    """missing, extra, cpus, mems, partition, weight or quota."""
+    wanted: str
+    found: str
+
+
+def group_name(set_id: str, *, shared: bool = False) -> str:
+    """Name of a set's group. Raises EnforcementError for an id that cannot be a directory's name."""
+    if not _ID.fullmatch(set_id):
+        raise EnforcementError(f"set id {set_id[:80]!r} cannot name a cgroup: letters, digits, '.', '_' and '-' only")
+    return f"shared/{set_id}" if shared else f"set.{set_id}"
+
+
+def set_of(name: str) -> str | None:
+    """The set's id that a group belongs to, or None."""
+    if name.startswith("set."):
+        return name[4:]
+    return name[7:] if name.startswith("shared/") else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Want:
+    cpus: int
+    mems: int
+    exclusive: bool = False
+    inherit: bool = False
+    """May stay without a list of its own, as its parent's is the same (v2)."""
+    partition: str = "member"
+    weight: int | None = None
+    """None: not ours to set."""
+    quota: tuple[int, int] | None = None
+
+
+def _parent(name: str) -> str | None:
+    if not name:
+        return None
+    return name.rpartition("/")[0]
+
+
+def _show(mask: int) -> str:
+    """Kernel list format of a mask, for messages."""
+    spans: list[str] = []
+    cpu = 0
+    while mask >> cpu:
+        if mask >> cpu & 1:
+            end = cpu
+            while mask >> (end + 1) & 1:
+                end += 1
+            spans.append(f"{cpu}-{end}" if end > cpu else f"{cpu}")
+            cpu = end
+        cpu += 1
+    return ",".join(spans) or "(none)"
+
+
+def _weights(shares: Mapping[str, float], rules: Rules) -> dict[str, int]:
+    """Weights in the ratio of the shares; the unit shrinks where the largest would not fit the kernel's range."""
+    largest = max(shares.values(), default=0.0)
+    unit = min(float(rules.weight_unit), rules.weight_max / largest) if largest > 0 else float(rules.weight_unit)
+    return {name: max(rules.weight_min, round(share * unit)) for name, share in shares.items()}
+
+
+def _quota(set_id: str, slot: SharedSlot) -> tuple[int, int] | None:
+    if slot.burst is None:
+        return None
+    if slot.burst < slot.guarantee:
+        raise EnforcementError(f"set {set_id}: burst {slot.burst:g} is below the guarantee {slot.guarantee:g}")
+    return (max(1000, round(slot.burst * PERIOD_US)), PERIOD_US)  # the kernel takes no quota below 1 ms
+
+
+def _wants(desired: Desired, cpus: int, mems: int, rules: Rules) -> dict[str, _Want]:
+    """The desired state by group. Raises EnforcementError where it contradicts itself or does not fit the host."""
+    held = desired.plain
+    for slot in desired.shared.values():
+        held |= slot.cpus
+    others = {"plain": desired.plain} | {f"shared set {i}": s.cpus for i, s in desired.shared.items()}
+    for what, mask in others.items():
+        _inside(what, mask, cpus)
+    for set_id, slot_ in desired.exclusive.items():
+        _inside(f"exclusive set {set_id}", slot_.cpus, cpus)
+        if slot_.partition not in _PARTITIONS:
+            raise EnforcementError(f"set {set_id}: partition {slot_.partition!r} is none of {', '.join(_PARTITIONS)}")
+        if slot_.cpus & held:
+            raise EnforcementError(
+                f"exclusive set {set_id}: CPUs {_show(slot_.cpus & held)} of {_show(slot_.cpus)} are wanted by"
+                " another set or by plain as well"
+            )
+        held |= slot_.cpus
+    for set_id, nodes in {i: s.mems for i, s in (*desired.exclusive.items(), *desired.shared.items())}.items():
+        if nodes & ~mems:
+            raise EnforcementError(f"set {set_id}: nodes {_show(nodes & ~mems)} are not among {_show(mems)}")
+
+    out = {"": _Want(cpus, mems, inherit=rules.inherits)}
+    out["plain"] = _Want(desired.plain, (desired.plain_mems & mems) or mems)
+    if desired.shared:
+        union = union_mems = 0
+        for slot in desired.shared.values():
+            union |= slot.cpus
+            union_mems |= slot.mems or mems
+        total = sum(slot.guarantee for slot in desired.shared.values())
+        top = _weights({"plain": PLAIN_SHARE, "shared": total}, rules)
+        out["plain"] = _Want(desired.plain, out["plain"].mems, weight=top["plain"])
+        out["shared"] = _Want(union, union_mems, weight=top["shared"])
+        weights = _weights({i: slot.guarantee for i, slot in desired.shared.items()}, rules)
+        for set_id, slot in desired.shared.items():
+            out[group_name(set_id, shared=True)] = _Want(
+                slot.cpus,
+                slot.mems or mems,
+                inherit=rules.inherits and slot.cpus == union,
+                weight=weights[set_id],
+                quota=_quota(set_id, slot),
+            )
+    for set_id, slot_ in desired.exclusive.items():
+        out[group_name(set_id)] = _Want(slot_.cpus, slot_.mems or mems, exclusive=True, partition=slot_.partition)
+    return out
+
+
+def _inside(what: str, mask: int, allowed: int) -> None:
+    if not mask:
+        raise EnforcementError(f"{what}: no CPUs (an empty list would mean all of them)")
+    if mask & ~allowed:
+        raise EnforcementError(f"{what}: CPUs {_show(mask & ~allowed)} of {_show(mask)} are not in {_show(allowed)}")
+
+
+def differences(observed: Observed, desired: Desired, rules: Rules) -> tuple[Difference, ...]:
+    """In what the kernel differs from what is desired, base first, then plain, shared, sets by name."""
+    want = _wants(desired, observed.cpus, observed.mems, rules)
+    out: list[Difference] = []
+
+    def note(name: str, what: str, wanted: str, found: str) -> None:
+        out.append(Difference(set_of(name), name, what, wanted, found))
+
+    for name in sorted({*want, *observed.groups}):
+        wish, group = want.get(name), observed.groups.get(name)
+        if group is None:
+            note(name, "missing", "a cgroup", "none")
+        elif wish is None:
+            note(name, "extra", "none", f"CPUs {_show(group.effective)}")
+        else:
+            # A list never set shows in `effective`; one set may also hide behind a narrower parent.
+            if name and (group.effective != wish.cpus or (group.cpus or wish.cpus) != wish.cpus):
+                note(name, "cpus", _show(wish.cpus), _show(group.effective))
+            elif not rules.inherits and group.cpus != wish.cpus:
+                note(name, "cpus", _show(wish.cpus), _show(group.cpus))
+            if name and group.effective_mems != wish.mems:
+                note(name, "mems", _show(wish.mems), _show(group.effective_mems))
+            if rules.partitions and group.partition != wish.partition:
+                note(name, "partition", wish.partition, group.partition)
+            if rules.cpu and wish.weight is not None and group.weight != wish.weight:
+                note(name, "weight", str(wish.weight), str(group.weight))
+            if rules.cpu and group.quota != wish.quota:
+                note(name, "quota", str(wish.quota), str(group.quota))
+    return tuple(out)
