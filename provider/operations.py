@@ -1,0 +1,534 @@
+"""What an operation does to the provider's state, or why it is refused.
+
+Decides each operation from the committed state: everything the agent said is checked again here, because the agent
+that sends may be an older one, restarted, or somebody else's. The result is the next state and the terminal status;
+nothing is changed here. It never writes to the kernel, the database or the network (`provider.manager` does, in
+that order), and never reads a clock: ids and times are arguments.
+
+A refusal is an outcome, not an exception: every operation ends in exactly one of OPERATION_FINISHED,
+OPERATION_FAILED (what was asked cannot be done) and OPERATION_DROPPED (it was decided on another version of our
+resources, or never reached us).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from agent_api.wire import mesos_pb2
+from profiles.mapping import Profile
+from provider import allocator, cpuset, inventory
+from provider.errors import Refused
+from provider.inventory import Charge, CpuSet, Host, RawKey, Source, State, stack_of
+
+__all__ = ["Catalogued", "Change", "Context", "Operation", "Record", "Refusal", "decide", "terminal_status"]
+
+Resource = mesos_pb2.Resource
+Offer = mesos_pb2.Offer
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogued:
+    """A profile by name, and whether new sets may be made under it."""
+
+    profile: Profile
+    active: bool = True
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a decision may look at besides the state."""
+
+    host: Host
+    provider_id: str
+    version: bytes
+    """Our resource version; an operation decided on another one is dropped."""
+    profiles: Mapping[str, Catalogued]
+    labels: inventory.Labels
+    occupied: Mapping[str, int]
+    """Processes in each set, where the kernel tells. A set that is not named has none."""
+    now: float
+    new_set_id: str
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One APPLY_OPERATION."""
+
+    uuid: bytes
+    version: bytes
+    framework_id: str | None
+    info: Offer.Operation
+
+
+@dataclass(frozen=True)
+class Change:
+    """The operation can be done: the state it leads to, and what the resources become."""
+
+    after: State
+    converted: tuple[Resource, ...]
+    summary: str
+    """For the log."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """It cannot; nothing changes."""
+
+    state: mesos_pb2.OperationState
+    message: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """An operation with its terminal status, as it is stored. Key: uuid."""
+
+    uuid: bytes
+    framework_id: str | None
+    info: Offer.Operation
+    status: mesos_pb2.OperationStatus
+    acknowledged: bool
+    finished: float
+    """Unix time."""
+
+
+class _RefusedError(Exception):
+    """Ends a decision with OPERATION_FAILED."""
+
+
+def decide(context: Context, state: State, operation: Operation) -> Change | Refusal:
+    """Decide one operation. It has not been seen before (`provider.manager` looks that up)."""
+    if operation.version != context.version:
+        return Refusal(
+            mesos_pb2.OPERATION_DROPPED,
+            f"resource version {operation.version.hex()} is stale, the provider's is {context.version.hex()}",
+        )
+    info = operation.info
+    kinds = {
+        Offer.Operation.RESERVE: ("reserve", _reserve),
+        Offer.Operation.UNRESERVE: ("unreserve", _unreserve),
+        Offer.Operation.CREATE_CPUSET: ("create_cpuset", _create),
+        Offer.Operation.DESTROY_CPUSET: ("destroy_cpuset", _destroy),
+        Offer.Operation.RESIZE_CPUSET: ("resize_cpuset", _resize),
+    }
+    try:
+        kind = kinds.get(info.type)
+        if kind is None:
+            name = Offer.Operation.Type.Name(info.type) if info.HasField("type") else "without a type"
+            raise _RefusedError(
+                f"operation {name} is not supported by this provider; it does "
+                + ", ".join(sorted(Offer.Operation.Type.Name(known) for known in kinds))
+            )
+        field, handler = kind
+        if not info.HasField(field):
+            raise _RefusedError(f"operation {Offer.Operation.Type.Name(info.type)} lacks its field {field!r}")
+        return handler(context, state, operation)
+    except (_RefusedError, Refused) as refusal:
+        return Refusal(mesos_pb2.OPERATION_FAILED, str(refusal))
+
+
+def terminal_status(
+    context: Context, operation: Operation, outcome: Change | Refusal, status_uuid: bytes
+) -> mesos_pb2.OperationStatus:
+    """The status that tells the outcome."""
+    status = mesos_pb2.OperationStatus()
+    if operation.info.HasField("id"):
+        status.operation_id.CopyFrom(operation.info.id)
+    if isinstance(outcome, Change):
+        status.state = mesos_pb2.OPERATION_FINISHED
+        status.converted_resources.extend(outcome.converted)
+    else:
+        status.state = outcome.state
+        status.message = outcome.message
+    status.uuid.value = status_uuid
+    status.resource_provider_id.value = context.provider_id
+    return status
+
+
+# -- reading what was sent ------------------------------------------------------------------------------------------
+
+
+def _amount(resource: Resource, field: str) -> int:
+    """The whole number of CPUs of a resource."""
+    value = resource.scalar.value
+    if resource.type != mesos_pb2.Value.SCALAR or not resource.HasField("scalar"):
+        raise _RefusedError(f"{field}: a scalar is needed, got type {mesos_pb2.Value.Type.Name(resource.type)}")
+    if not math.isfinite(value) or value <= 0 or value != int(value):
+        raise _RefusedError(f"{field}: a whole number of CPUs above 0 is needed, got {value:g}")
+    return int(value)
+
+
+def _ours(context: Context, resource: Resource, field: str, kind: Source.Type) -> None:
+    if resource.provider_id.value != context.provider_id:
+        raise _RefusedError(
+            f"{field}: provider_id {resource.provider_id.value!r} is not this provider's, {context.provider_id!r}"
+        )
+    if resource.name != "cpus":
+        raise _RefusedError(f"{field}: name 'cpus' is needed, got {resource.name!r}")
+    if resource.HasField("revocable"):
+        raise _RefusedError(f"{field}: this provider offers nothing revocable")
+    actual = resource.cpu.source.type
+    if actual != kind:
+        raise _RefusedError(f"{field}: {Source.Type.Name(kind)} is needed, got {Source.Type.Name(actual)}")
+
+
+def _raw_sources(context: Context, sources: Iterable[Resource], field: str) -> tuple[dict[RawKey, int], str]:
+    """The amounts that RAW resources name, by zone, pool and stack, and the one pool they are from."""
+    layout = context.host.layout
+    amounts: dict[RawKey, int] = {}
+    for index, resource in enumerate(sources):
+        where = f"{field}[{index}]"
+        _ours(context, resource, where, Source.RAW)
+        source = resource.cpu.source
+        if source.zone not in layout.zones:
+            raise _RefusedError(f"{where}: zone {source.zone!r} is unknown; there are {', '.join(layout.zones)}")
+        if source.pool not in layout.pools:
+            raise _RefusedError(f"{where}: pool {source.pool!r} is unknown; there are {', '.join(layout.pools)}")
+        key = (source.zone, source.pool, stack_of(resource))
+        amounts[key] = amounts.get(key, 0) + _amount(resource, where)
+    if not amounts:
+        raise _RefusedError(f"{field}: at least one RAW resource is needed")
+    pools = sorted({pool for _, pool, _ in amounts})
+    if len(pools) > 1:
+        raise _RefusedError(f"{field}: RAW of one pool is needed, got {', '.join(pools)}")
+    return amounts, pools[0]
+
+
+def _check_there_is(context: Context, state: State, amounts: Mapping[RawKey, int], field: str) -> None:
+    """Whether that much RAW is there now."""
+    there = inventory.raw(context.host, state)
+    for key, amount in amounts.items():
+        zone, pool, stack = key
+        if there.get(key, 0) < amount:
+            most = max(((n, z) for (z, p, s), n in there.items() if p == pool and s == stack), default=(0, "no zone"))
+            raise _RefusedError(
+                f"{field}: {amount} RAW CPUs of zone {zone}, pool {pool}{_stack_text(stack)} are asked for and "
+                f"{there.get(key, 0)} are there; the most of one zone is {most[0]} in {most[1]}"
+            )
+
+
+def _stack_text(stack: bytes) -> str:
+    roles = [entry.role for entry in inventory.reservations_of(stack)]
+    return f", reserved for {'/'.join(roles)}" if roles else ""
+
+
+def _role(resources: Iterable[Resource], field: str) -> str:
+    """The role the resources are allocated to; where the operator acts there is none, and the reservation tells it."""
+    roles = {resource.allocation_info.role for resource in resources if resource.allocation_info.HasField("role")}
+    if not roles:
+        for resource in resources:
+            entries = inventory.reservations_of(stack_of(resource))
+            roles.add(entries[-1].role if entries else "*")
+    if len(roles) > 1:
+        raise _RefusedError(f"{field}: resources allocated to one role are needed, got {', '.join(sorted(roles))}")
+    return roles.pop()
+
+
+# -- reservations ---------------------------------------------------------------------------------------------------
+
+
+def _reserve(context: Context, state: State, operation: Operation) -> Change:
+    reserve = operation.info.reserve
+    if reserve.source:
+        before = list(reserve.source)
+    else:
+        before = [_popped(resource, f"reserve.resources[{i}]") for i, resource in enumerate(reserve.resources)]
+    return _move(context, state, before, list(reserve.resources), "reserve.resources")
+
+
+def _unreserve(context: Context, state: State, operation: Operation) -> Change:
+    resources = list(operation.info.unreserve.resources)
+    after = [_popped(resource, f"unreserve.resources[{i}]") for i, resource in enumerate(resources)]
+    return _move(context, state, resources, after, "unreserve.resources")
+
+
+def _popped(resource: Resource, field: str) -> Resource:
+    """The resource without its last reservation."""
+    entries = inventory.reservations_of(stack_of(resource))
+    if not entries:
+        raise _RefusedError(f"{field}: has no reservation")
+    result = Resource()
+    result.CopyFrom(resource)
+    result.ClearField("role")
+    result.ClearField("reservation")
+    del result.reservations[:]
+    result.reservations.extend(entries[:-1])
+    return result
+
+
+def _move(context: Context, state: State, before: list[Resource], after: list[Resource], field: str) -> Change:
+    """Move amounts from one reservation stack to another."""
+    taken, _ = _raw_sources_any_pool(context, before, field)
+    given, _ = _raw_sources_any_pool(context, after, field)
+    totals: dict[tuple[str, str], int] = {}
+    for sign, amounts in ((1, taken), (-1, given)):
+        for (zone, pool, _), amount in amounts.items():
+            totals[zone, pool] = totals.get((zone, pool), 0) + sign * amount
+    if any(totals.values()):
+        raise _RefusedError(f"{field}: the amounts before and after differ")
+    _check_there_is(context, state, taken, field)
+    default = context.host.default_stack
+    changes: dict[RawKey, int] = {}
+    for sign, amounts in ((-1, taken), (1, given)):
+        for key, amount in amounts.items():
+            if key[2] != default:
+                changes[key] = changes.get(key, 0) + sign * amount
+    changed = state.with_reserved(changes)
+    converted = inventory.raw_resources(context.host, changed, context.provider_id, context.labels, given)
+    return Change(changed, tuple(converted), f"{sum(given.values())} RAW CPUs moved to other reservations")
+
+
+def _raw_sources_any_pool(context: Context, sources: list[Resource], field: str) -> tuple[dict[RawKey, int], None]:
+    """As `_raw_sources`, over several pools."""
+    amounts: dict[RawKey, int] = {}
+    by_pool: dict[str, list[Resource]] = {}
+    for resource in sources:
+        by_pool.setdefault(resource.cpu.source.pool, []).append(resource)
+    for some in by_pool.values():
+        amounts.update(_raw_sources(context, some, field)[0])
+    if not amounts:
+        raise _RefusedError(f"{field}: at least one RAW resource is needed")
+    return amounts, None
+
+
+# -- sets -----------------------------------------------------------------------------------------------------------
+
+
+def _create(context: Context, state: State, operation: Operation) -> Change:
+    create = operation.info.create_cpuset
+    amounts, pool = _raw_sources(context, create.source, "create_cpuset.source")
+    profile = _profile(context, create.target_profile)
+    if profile.pool != pool:
+        raise _RefusedError(
+            f"create_cpuset: profile {profile.name!r} takes CPUs of pool {profile.pool!r}, the source is of {pool!r}"
+        )
+    role = _role(create.source, "create_cpuset.source")
+    _check_there_is(context, state, amounts, "create_cpuset.source")
+    total = sum(amounts.values())
+    burst = _burst(profile, total, create.burst if create.HasField("burst") else None)
+    cpus = blocked = mems = 0
+    if profile.mode == inventory.EXCLUSIVE:
+        placement = _place(context, state, profile, total, _by_zone(amounts))
+        cpus, blocked, mems = placement.cpus, placement.blocked, placement.mems
+    new = CpuSet(
+        id=context.new_set_id,
+        profile=profile,
+        role=role,
+        framework_id=operation.framework_id,
+        cpus=cpus,
+        blocked=blocked,
+        mems=mems,
+        charges=tuple(Charge(zone, stack, amount) for (zone, _, stack), amount in amounts.items()),
+        burst=burst,
+        created=context.now,
+    )
+    after = state.with_set(new)
+    converted = inventory.set_resources(context.host, after, context.provider_id, new)
+    return Change(after, tuple(converted), _describe("made", new))
+
+
+def _profile(context: Context, name: str) -> Profile:
+    entry = context.profiles.get(name)
+    if entry is None:
+        known = ", ".join(sorted(n for n, e in context.profiles.items() if e.active)) or "none"
+        raise _RefusedError(f"create_cpuset.target_profile: unknown profile {name!r}; known are {known}")
+    if not entry.active:
+        raise _RefusedError(
+            f"create_cpuset.target_profile: profile {name!r} is inactive{f': {entry.reason}' if entry.reason else ''}"
+        )
+    return entry.profile
+
+
+def _burst(profile: Profile, guarantee: int, burst: float | None) -> float | None:
+    if burst is None:
+        return None
+    if profile.mode != inventory.SHARED:
+        raise _RefusedError(f"create_cpuset.burst: only shared profiles take it, {profile.name!r} is {profile.mode}")
+    if not math.isfinite(burst) or burst < guarantee:
+        raise _RefusedError(f"create_cpuset.burst: {burst:g} is below the guarantee of {guarantee} CPUs")
+    return burst
+
+
+def _place(
+    context: Context, state: State, profile: Profile, total: int, zones: Mapping[str, int] | None, holds: int = 0
+) -> allocator.Placement:
+    host = context.host
+    return allocator.place(
+        host.topology,
+        host.layout.zones,
+        host.pool(profile.pool),
+        inventory.free(host, state, profile.pool),
+        allocator.Request(cpus=total, profile=profile, zones=zones, holds=holds),
+    )
+
+
+def _by_zone(amounts: Mapping[RawKey, int]) -> dict[str, int]:
+    zones: dict[str, int] = {}
+    for (zone, _, _), amount in amounts.items():
+        zones[zone] = zones.get(zone, 0) + amount
+    return zones
+
+
+def _the_set(context: Context, state: State, operation: Operation, sources: Iterable[Resource], field: str) -> CpuSet:
+    """The one set that these resources are, all of it and nothing else."""
+    resources = list(sources)
+    if not resources:
+        raise _RefusedError(f"{field}: the resources of one set are needed")
+    ids = sorted({resource.cpu.source.id for resource in resources})
+    if len(ids) > 1:
+        raise _RefusedError(f"{field}: the resources of one set are needed, got those of {', '.join(ids)}")
+    one = state.sets.get(ids[0])
+    if one is None:
+        raise _RefusedError(f"{field}: set {ids[0]!r} does not exist")
+    named: dict[tuple[str, bytes], int] = {}
+    for index, resource in enumerate(resources):
+        where = f"{field}[{index}]"
+        _ours(context, resource, where, Source.EXCLUSIVE if one.exclusive else Source.SHARED)
+        _same_role(operation, one, resource, where)
+        key = (resource.cpu.source.zone, stack_of(resource))
+        named[key] = named.get(key, 0) + _amount(resource, where)
+    wanted = {(charge.zone, charge.stack): charge.cpus for charge in one.charges}
+    if named != wanted:
+        raise _RefusedError(
+            f"{field}: all resources of set {one.id} are needed, that is {_amounts_text(wanted)}; "
+            f"got {_amounts_text(named)}"
+        )
+    return one
+
+
+def _same_role(operation: Operation, one: CpuSet, resource: Resource, where: str) -> None:
+    role = resource.allocation_info.role
+    if operation.framework_id is not None and role and role != one.role:
+        raise _RefusedError(f"{where}: set {one.id} belongs to role {one.role!r}, not to {role!r}")
+
+
+def _amounts_text(amounts: Mapping[tuple[str, bytes], int]) -> str:
+    return ", ".join(f"{n} of {zone}{_stack_text(stack)}" for (zone, stack), n in sorted(amounts.items()))
+
+
+def _destroy(context: Context, state: State, operation: Operation) -> Change:
+    one = _the_set(context, state, operation, operation.info.destroy_cpuset.source, "destroy_cpuset.source")
+    processes = context.occupied.get(one.id, 0)
+    if processes:
+        raise _RefusedError(f"destroy_cpuset.source: set {one.id} is in use: {processes} processes are in its cgroup")
+    after = state.without_set(one.id)
+    return Change(after, _gained(context, state, after), _describe("destroyed", one))
+
+
+def _resize(context: Context, state: State, operation: Operation) -> Change:
+    resize = operation.info.resize_cpuset
+    one = _the_set(context, state, operation, resize.cpuset, "resize_cpuset.cpuset")
+    if bool(resize.add) == bool(resize.subtract):
+        raise _RefusedError("resize_cpuset: exactly one of 'add' and 'subtract' is needed")
+    charges = {(charge.zone, charge.stack): charge.cpus for charge in one.charges}
+    if resize.add:
+        amounts, pool = _raw_sources(context, resize.add, "resize_cpuset.add")
+        if pool != one.pool:
+            raise _RefusedError(f"resize_cpuset.add: set {one.id} is of pool {one.pool!r}, the source is of {pool!r}")
+        for index, resource in enumerate(resize.add):
+            _same_role(operation, one, resource, f"resize_cpuset.add[{index}]")
+        _check_there_is(context, state, amounts, "resize_cpuset.add")
+        for (zone, _, stack), amount in amounts.items():
+            charges[zone, stack] = charges.get((zone, stack), 0) + amount
+        zones: dict[str, int] | None = _by_zone(amounts)
+    else:
+        _subtract(context, operation, one, resize.subtract, charges)
+        zones = None
+    total = sum(charges.values())
+    if one.burst is not None and one.burst < total:
+        raise _RefusedError(f"resize_cpuset: {total} CPUs would be above the burst of set {one.id}, {one.burst:g}")
+    cpus, blocked, mems = one.cpus, one.blocked, one.mems
+    if one.exclusive:
+        lost = (one.cpus | one.blocked) & ~context.host.allowed
+        if lost:
+            raise _RefusedError(
+                f"resize_cpuset: set {one.id} is degraded, its CPUs {cpuset.format_mask(lost)} are not there"
+            )
+        if zones is None:
+            placement = _shrink(context, state, one, charges)
+        else:
+            placement = _place(context, state, one.profile, total, zones, holds=one.cpus)
+        cpus, blocked, mems = placement.cpus, placement.blocked, placement.mems
+    resized = replace(
+        one,
+        cpus=cpus,
+        blocked=blocked,
+        mems=mems,
+        charges=tuple(Charge(zone, stack, amount) for (zone, stack), amount in charges.items() if amount),
+    )
+    after = state.with_set(resized)
+    converted = inventory.set_resources(context.host, after, context.provider_id, resized)
+    if zones is None:
+        converted.extend(_gained(context, state, after))
+    return Change(after, tuple(converted), _describe(f"resized from {one.charge} CPUs", resized))
+
+
+def _subtract(
+    context: Context,
+    operation: Operation,
+    one: CpuSet,
+    subtract: Iterable[Resource],
+    charges: dict[tuple[str, bytes], int],
+) -> None:
+    """Take what leaves off the charges."""
+    for index, resource in enumerate(subtract):
+        where = f"resize_cpuset.subtract[{index}]"
+        _ours(context, resource, where, Source.EXCLUSIVE if one.exclusive else Source.SHARED)
+        _same_role(operation, one, resource, where)
+        if resource.cpu.source.id != one.id:
+            raise _RefusedError(
+                f"{where}: resources of set {one.id} are needed, got those of {resource.cpu.source.id!r}"
+            )
+        key = (resource.cpu.source.zone, stack_of(resource))
+        amount = _amount(resource, where)
+        if charges.get(key, 0) < amount:
+            raise _RefusedError(
+                f"{where}: set {one.id} has {charges.get(key, 0)} CPUs of {key[0]}{_stack_text(key[1])}"
+            )
+        charges[key] -= amount
+    if not any(charges.values()):
+        raise _RefusedError(
+            f"resize_cpuset.subtract: nothing would be left of set {one.id}; DESTROY_CPUSET destroys it"
+        )
+
+
+def _shrink(
+    context: Context, state: State, one: CpuSet, charges: Mapping[tuple[str, bytes], int]
+) -> allocator.Placement:
+    """Choose which CPUs stay, where each zone keeps what its charges say."""
+    host = context.host
+    placement = _place(context, state, one.profile, sum(charges.values()), None, holds=one.cpus)
+    wanted: dict[str, int] = {}
+    for (zone, _), amount in charges.items():
+        wanted[zone] = wanted.get(zone, 0) + amount
+    stays = placement.cpus | placement.blocked
+    got = {zone: (stays & mask).bit_count() for zone, mask in host.layout.zones.items() if stays & mask}
+    if got != {zone: amount for zone, amount in wanted.items() if amount}:
+        raise _RefusedError(
+            f"resize_cpuset.subtract: set {one.id} would shrink to "
+            + ", ".join(f"{n} of {zone}" for zone, n in got.items())
+        )
+    return placement
+
+
+def _gained(context: Context, before: State, after: State) -> tuple[Resource, ...]:
+    """The RAW that is there after a change and was not before.
+
+    On a healthy host this is what the set charged. Where the host lost CPUs of the set, or has other zones than when
+    the set was made, it is what really comes back.
+    """
+    was = inventory.raw(context.host, before)
+    gained = {
+        key: amount - was.get(key, 0)
+        for key, amount in inventory.raw(context.host, after).items()
+        if amount > was.get(key, 0)
+    }
+    return tuple(inventory.raw_resources(context.host, after, context.provider_id, context.labels, gained))
+
+
+def _describe(done: str, one: CpuSet) -> str:
+    where = f"CPUs {cpuset.format_mask(one.cpus)}" if one.exclusive else f"a guarantee of {one.charge} CPUs"
+    blocked = f" (blocked {cpuset.format_mask(one.blocked)})" if one.blocked else ""
+    return f"set {one.id} {done}: {where}{blocked}, profile {one.profile.name}, role {one.role}"
