@@ -13,14 +13,14 @@ Masks are plain ints: bit n = CPU n (or NUMA node n). Groups are named by their 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from provider.cpuset import format_mask
 from provider.errors import EnforcementError
 
 __all__ = [
-    "Change",
     "Desired",
     "Difference",
     "Group",
@@ -251,17 +251,7 @@ def _parent(name: str) -> str | None:
 
 def _show(mask: int) -> str:
     """Kernel list format of a mask, for messages."""
-    spans: list[str] = []
-    cpu = 0
-    while mask >> cpu:
-        if mask >> cpu & 1:
-            end = cpu
-            while mask >> (end + 1) & 1:
-                end += 1
-            spans.append(f"{cpu}-{end}" if end > cpu else f"{cpu}")
-            cpu = end
-        cpu += 1
-    return ",".join(spans) or "(none)"
+    return format_mask(mask) or "(none)"
 
 
 def _weights(shares: Mapping[str, float], rules: Rules) -> dict[str, int]:
@@ -297,7 +287,8 @@ def _wants(desired: Desired, cpus: int, mems: int, rules: Rules) -> dict[str, _W
                 " another set or by plain as well"
             )
         held |= slot_.cpus
-    for set_id, nodes in {i: s.mems for i, s in (*desired.exclusive.items(), *desired.shared.items())}.items():
+    nodes_of = {i: s.mems for i, s in desired.exclusive.items()} | {i: s.mems for i, s in desired.shared.items()}
+    for set_id, nodes in nodes_of.items():
         if nodes & ~mems:
             raise EnforcementError(f"set {set_id}: nodes {_show(nodes & ~mems)} are not among {_show(mems)}")
 
@@ -362,3 +353,220 @@ def differences(observed: Observed, desired: Desired, rules: Rules) -> tuple[Dif
             if rules.cpu and group.quota != wish.quota:
                 note(name, "quota", str(wish.quota), str(group.quota))
     return tuple(out)
+
+
+def plan(observed: Observed, desired: Desired, rules: Rules) -> list[Step]:
+    """The steps from `observed` to `desired`, in order; empty where nothing differs.
+
+    Raises EnforcementError where `desired` contradicts itself, does not fit `observed.cpus`/`mems`, or where no order
+    exists (every CPU would have to change hands at once).
+    """
+    return _Planner(observed, desired, rules).run()
+
+
+class _Planner:
+    """The state as it will be after the steps so far."""
+
+    def __init__(self, observed: Observed, desired: Desired, rules: Rules) -> None:
+        self.rules = rules
+        self.all_cpus, self.all_mems = observed.cpus, observed.mems
+        self.want = _wants(desired, observed.cpus, observed.mems, rules)
+        self.groups = dict(observed.groups)
+        self.cpus = {name: group.cpus for name, group in observed.groups.items()}
+        self.mems = {name: group.mems for name, group in observed.groups.items()}
+        self.steps: list[Step] = []
+        self.remade: set[str] = set()
+        """Sets whose partition has to be made (again) at the end."""
+
+    # What is in force, a list that was never set being its parent's.
+
+    def now(self, name: str) -> int:
+        if name not in self.cpus:
+            return 0
+        if self.cpus[name] or not self.rules.inherits:
+            return self.cpus[name]
+        parent = _parent(name)
+        return self.all_cpus if parent is None else self.now(parent)
+
+    def nodes(self, name: str) -> int:
+        if name not in self.mems:
+            return 0
+        if self.mems[name] or not self.rules.inherits:
+            return self.mems[name]
+        parent = _parent(name)
+        return self.all_mems if parent is None else self.nodes(parent)
+
+    def room(self, name: str) -> int:
+        """What the parent has; 0 while it does not exist."""
+        parent = _parent(name)
+        return self.all_cpus if parent is None else self.now(parent)
+
+    def exclusive(self, name: str) -> bool:
+        return name.startswith("set.")
+
+    def held_by_others(self, name: str) -> int:
+        """CPUs that this group may not take now."""
+        held = 0
+        mine = self.exclusive(name)
+        for other in self.cpus:
+            if other not in ("", name) and (mine or self.exclusive(other)):
+                held |= self.now(other)
+        return held
+
+    def top_down(self, *, exclusive: bool) -> list[str]:
+        return sorted(
+            (n for n in self.want if self.exclusive(n) is exclusive), key=lambda n: (n.count("/"), n != "", n)
+        )
+
+    # The sequence.
+
+    def run(self) -> list[Step]:
+        self.leave_partitions()
+        self.remove()
+        self.widen_mems()
+        # A list that follows its parent's must be fixed before the parent's moves to something else.
+        for name in reversed(self.top_down(exclusive=False)):
+            if self.follows(name) and not self.want[name].inherit:
+                self.narrow(name)
+        while not self.settled():
+            before = len(self.steps)
+            for name in self.top_down(exclusive=False):
+                self.widen(name)
+            for name in reversed(self.top_down(exclusive=False)):
+                self.narrow(name)
+            for name in self.top_down(exclusive=True):
+                self.widen(name)
+            for name in self.top_down(exclusive=True):
+                self.narrow(name)
+            if len(self.steps) == before:
+                stuck = [n for n in self.want if self.now(n) != self.want[n].cpus]
+                raise EnforcementError(
+                    "no order of writes leads there without an overlap: "
+                    + "; ".join(f"{n} from {_show(self.now(n))} to {_show(self.want[n].cpus)}" for n in sorted(stuck))
+                )
+        self.narrow_mems()
+        self.set_time()
+        self.enter_partitions()
+        return self.steps
+
+    def settled(self) -> bool:
+        return all(
+            name in self.cpus and self.now(name) == wish.cpus and not self.loose(name)
+            for name, wish in self.want.items()
+        )
+
+    def follows(self, name: str) -> bool:
+        return self.rules.inherits and name != "" and name in self.cpus and not self.cpus[name]
+
+    def loose(self, name: str) -> bool:
+        """Has no list of its own and needs one: otherwise it would change with the parent's."""
+        return self.follows(name) and not self.want[name].inherit
+
+    def leave_partitions(self) -> None:
+        """Back to member where the set goes, or its list is to change: the kernel would invalidate it half-way."""
+        for name, group in sorted(self.groups.items()):
+            if group.partition == "member":
+                continue
+            wish = self.want.get(name)
+            if wish and wish.partition == group.partition and self.now(name) == wish.cpus:
+                continue
+            self.steps.append(SetPartition(name, group.partition, "member", self.now(name)))
+            self.remade.add(name)
+
+    def remove(self) -> None:
+        unwanted = sorted((n for n in self.groups if n not in self.want), key=lambda n: (-n.count("/"), n))
+        if unwanted and not self.now("plain"):
+            # What is left in a removed set goes there, so it has to be there first.
+            self.widen("")
+            self.widen("plain")
+        for name in unwanted:
+            self.steps.append(Remove(name, self.groups[name]))
+            del self.cpus[name], self.mems[name], self.groups[name]
+
+    def widen(self, name: str) -> None:
+        wish, room = self.want[name], self.room(name)
+        free = wish.cpus & room & ~self.held_by_others(name)
+        if name not in self.cpus:
+            # An exclusive set is made when all of it is free, never in part.
+            if not free or (wish.exclusive and free != wish.cpus):
+                return
+            cpus = 0 if wish.inherit else free
+            mems = self.first_mems(name, wish)
+            self.steps.append(Make(name, cpus, mems))
+            self.cpus[name], self.mems[name] = cpus, mems
+            return
+        now = self.now(name)
+        if free & ~now and not (self.follows(name) and wish.inherit):
+            self.write(name, now | free)
+
+    def narrow(self, name: str) -> None:
+        if name not in self.cpus:
+            return
+        now, wish = self.now(name), self.want[name]
+        keep = now & wish.cpus
+        for child in self.cpus:
+            if child and _parent(child) == name and not self.follows(child):
+                keep |= self.now(child)
+        if now and not keep:
+            # Nothing of the old list stays: keep one CPU, best one that nobody else waits for.
+            others = 0
+            for other, theirs in self.want.items():
+                if other not in ("", name):
+                    others |= theirs.cpus
+            rest = (now & ~others) or now
+            keep = rest & -rest
+        if self.loose(name) or (keep != now and not self.follows(name)):
+            self.write(name, keep)
+
+    def write(self, name: str, cpus: int) -> None:
+        self.steps.append(SetCpus(name, self.cpus[name], cpus))
+        self.cpus[name] = cpus
+
+    # Memory nodes: nobody has them alone, so all widen, then all narrow.
+
+    def first_mems(self, name: str, wish: _Want) -> int:
+        parent = _parent(name)
+        room = self.all_mems if parent is None else self.nodes(parent)
+        if self.rules.inherits and wish.mems == room:
+            return 0
+        return wish.mems
+
+    def mems_order(self) -> list[str]:
+        return [*self.top_down(exclusive=False), *self.top_down(exclusive=True)]
+
+    def widen_mems(self) -> None:
+        for name in self.mems_order():
+            if name in self.mems:
+                self.write_mems(name, self.nodes(name) | self.want[name].mems)
+
+    def narrow_mems(self) -> None:
+        for name in reversed(self.mems_order()):
+            self.write_mems(name, self.want[name].mems)
+
+    def write_mems(self, name: str, mems: int) -> None:
+        if mems != self.nodes(name):
+            self.steps.append(SetMems(name, self.mems[name], mems))
+            self.mems[name] = mems
+
+    # The cpu controller and partitions.
+
+    def set_time(self) -> None:
+        if not self.rules.cpu:
+            return
+        for name, wish in self.want.items():
+            group = self.groups.get(name)
+            weight = group.weight if group else None
+            if wish.weight is not None and wish.weight != weight:
+                self.steps.append(SetWeight(name, weight, wish.weight))
+            quota = group.quota if group else None
+            if wish.quota != quota:
+                self.steps.append(SetQuota(name, quota, wish.quota))
+
+    def enter_partitions(self) -> None:
+        if not self.rules.partitions:
+            return
+        for name, wish in self.want.items():
+            group = self.groups.get(name)
+            now = "member" if group is None or name in self.remade else group.partition
+            if wish.partition not in ("member", now):
+                self.steps.append(SetPartition(name, now, wish.partition, wish.cpus))

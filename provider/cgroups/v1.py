@@ -1,0 +1,121 @@
+"""CPU sets on cgroup v1: the `cpuset` hierarchy, and `cpu` beside it for guarantees and bursts.
+
+Decides: nothing. Facts it rests on (seen on Linux 6.18): a child's list outside its parent's is EACCES, a parent
+narrowed under its children EBUSY, a task joining a group without cpus or mems ENOSPC, and a CPU that goes offline is
+taken out of every list and never put back by the kernel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+from provider.cgroup_plan import Group, Rules, SetPartition, SetQuota, SetWeight
+from provider.cgroups.fs import Fs
+from provider.cgroups.tree import TreeEnforcer
+from provider.errors import EnforcementError
+
+__all__ = ["V1Enforcer"]
+
+_RULES = Rules(inherits=False, partitions=False, cpu=True, weight_unit=1024, weight_min=2, weight_max=262_144)
+_NO_CPU = Rules(inherits=False, partitions=False, cpu=False)
+
+
+class V1Enforcer(TreeEnforcer):
+    """`root` is the parent in the cpuset hierarchy, `cpu_root` the parent in the cpu hierarchy (the same directory
+    where both are mounted together, None where there is none: then guarantees and bursts are not in force)."""
+
+    kind = "cgroup1"
+
+    def __init__(self, root: str, cpu_root: str | None, name: str, fs: Fs) -> None:
+        super().__init__(root, name, fs, _RULES if cpu_root else _NO_CPU)
+        self.cpu_root = cpu_root.rstrip("/") if cpu_root else None
+        self.cpu_base = f"{self.cpu_root}/{name}" if self.cpu_root else None
+
+    def _cpu_dir(self, name: str) -> str | None:
+        if self.cpu_base is None:
+            return None
+        return f"{self.cpu_base}/{name}" if name else self.cpu_base
+
+    def _limits(self) -> tuple[int | None, int | None]:
+        cpus = self.mask(f"{self.root}/cpuset.effective_cpus") or self.mask(f"{self.root}/cpuset.cpus")
+        mems = self.mask(f"{self.root}/cpuset.effective_mems") or self.mask(f"{self.root}/cpuset.mems")
+        return cpus or None, mems or None
+
+    def _group(self, name: str) -> Group:
+        path = self._dir(name)
+        cpus, mems = self.mask(f"{path}/cpuset.cpus"), self.mask(f"{path}/cpuset.mems")
+        weight: int | None = None
+        quota: tuple[int, int] | None = None
+        cpu = self._cpu_dir(name)
+        if cpu is not None:
+            with contextlib.suppress(ValueError):
+                weight = int(self.text(f"{cpu}/cpu.shares"))
+            with contextlib.suppress(ValueError):
+                time_us = int(self.text(f"{cpu}/cpu.cfs_quota_us"))
+                if time_us > 0:
+                    quota = (time_us, int(self.text(f"{cpu}/cpu.cfs_period_us")))
+        return Group(
+            cpus=cpus,
+            # Kernels before 4.2 have no effective files: there the list is what is in force.
+            effective=self.mask(f"{path}/cpuset.effective_cpus") or cpus,
+            mems=mems,
+            effective_mems=self.mask(f"{path}/cpuset.effective_mems") or mems,
+            weight=weight,
+            quota=quota,
+        )
+
+    def _prepare(self) -> None:
+        return
+
+    def _made(self, name: str) -> None:
+        cpu = self._cpu_dir(name)
+        if cpu is not None and cpu != self._dir(name):
+            self._make_dir(cpu)
+
+    def _directories(self, name: str) -> list[tuple[str, str]]:
+        out: list[tuple[str, str]] = []
+        for base, root in ((self.base, self.root), (self.cpu_base, self.cpu_root)):
+            if base is None or root is None or (out and base == self.base):
+                continue
+            path = f"{base}/{name}" if name else base
+            if self.fs.exists(path):
+                plain = f"{base}/plain"
+                out.append((path, plain if path not in (base, plain) and self.fs.exists(plain) else root))
+        return out
+
+    def _set_weight(self, step: SetWeight) -> None:
+        self._time(step.name, "cpu.shares", str(step.after), None if step.before is None else str(step.before))
+
+    def _set_quota(self, step: SetQuota) -> None:
+        before, after = step.before, step.after
+        if after is not None:
+            period = str(before[1]) if before else None
+            self._time(step.name, "cpu.cfs_period_us", str(after[1]), period)
+        self._time(step.name, "cpu.cfs_quota_us", str(after[0]) if after else "-1", str(before[0]) if before else "-1")
+
+    def _time(self, name: str, file: str, text: str, before: str | None) -> None:
+        path = self._cpu_dir(name)
+        if path is None:
+            return
+        if not self.fs.exists(path):  # removed by hand: all of the way down
+            parts = name.split("/") if name else []
+            for depth in range(len(parts) + 1):
+                self._make_dir("/".join([self.cpu_base or "", *parts[:depth]]))
+        self.write(f"{path}/{file}", text, before)
+        found = self.text(f"{path}/{file}")
+        if found != text:
+            raise EnforcementError(f"{path}/{file}: wrote {text}, kernel has {found or 'nothing'}")
+
+    def _set_partition(self, step: SetPartition) -> None:
+        """There are none on v1: the plan asks for none, and `apply` notes it."""
+
+    def _bounded_above(self) -> str | None:
+        path = self.cpu_root
+        while path:
+            text = self.text(f"{path}/cpu.cfs_quota_us")
+            if not text:
+                return None
+            if not text.startswith("-"):
+                return f"{path}/cpu.cfs_quota_us is {text}"
+            path = path.rpartition("/")[0]
+        return None
