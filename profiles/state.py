@@ -258,7 +258,7 @@ def _decide_all(
 ) -> Mapping[str, ProfileState]:
     decided = []
     for name, target in targets.items():
-        in_use = {_canonical(text) for text in used.get(name, ())}
+        in_use = {text for text in map(_canonical, used.get(name, ())) if text is not None}
         profile = _decide(before.get(name), name, target, reasons.get(name, ""), in_use, now)
         if profile is not None:
             decided.append(profile)
@@ -301,12 +301,13 @@ def _text(content: Mapping[str, Any], key: str) -> str:
     return json.dumps(content[key]) if key in content else "nothing"
 
 
-def _canonical(text: str) -> str:
-    """A definition that an older Pinfold wrote, in today's words, so that an upgrade changes no profile."""
+def _canonical(text: str) -> str | None:
+    """A definition that an older Pinfold wrote, in today's words, so that an upgrade changes no profile; None for
+    what is none (one broken record of a set must not keep the document from being applied)."""
     try:
         return definition(profile_from_definition(text))
     except ValueError:
-        return text
+        return None
 
 
 def _by_name(profiles: Collection[ProfileState]) -> Mapping[str, ProfileState]:
