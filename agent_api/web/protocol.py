@@ -4,6 +4,9 @@ Decides how a request is read and an answer is written, in the words of a real M
 knows no call and no state: `agent_api.web.routes` does.
 """
 
+# mypy: allow-untyped-calls
+# (most of twisted.web has no types)
+
 from __future__ import annotations
 
 import gzip
@@ -85,7 +88,7 @@ class ApiRequest(server.Request):
     """A request whose body is bounded while it arrives, answered by the route of its path."""
 
     site: ApiSite
-    defaultContentType = None  # type: ignore[assignment]  # an empty answer has no Content-Type  # noqa: N815
+    defaultContentType = None  # an empty answer has no Content-Type  # noqa: N815
     _received = 0
 
     def gotLength(self, length: int | None) -> None:  # noqa: N802
@@ -98,7 +101,8 @@ class ApiRequest(server.Request):
             super().handleContentChunk(data)
 
     def process(self) -> None:
-        self.site = self.channel.site
+        channel: Any = self.channel
+        self.site = channel.site
         self.setHeader(b"Date", datetimeToString())
         try:
             result = self._dispatch()
@@ -133,12 +137,13 @@ class ApiRequest(server.Request):
                 self.method.decode("latin-1"),
                 path,
                 error,
-                exc_info=(failure.type, error, failure.getTracebackObject()),
+                exc_info=error,
             )
             status, text = 500, _REASONS[500]
         if self.startedWriting:
-            if self.channel is not None:
-                self.channel.transport.abortConnection()
+            channel: Any = self.channel
+            if channel is not None:
+                channel.transport.abortConnection()
             return
         answer(self, status, text.encode("utf-8"), TEXT)
 
@@ -219,7 +224,8 @@ def media_wanted(request: ApiRequest) -> str:
 def _read_body(request: ApiRequest) -> bytes:
     if request._received > MAX_BODY:
         raise ApiError(413, f"The request body is larger than {MAX_BODY} bytes")
-    data: bytes = request.content.read()
+    content: Any = request.content
+    data: bytes = content.read()
     encoding = (header(request, "Content-Encoding") or "identity").lower()
     if encoding in ("gzip", "x-gzip"):
         return _unpack(data)
@@ -251,7 +257,8 @@ def decode_body(request: ApiRequest, cls: type[M]) -> M:
         raise ApiError(415, f"Expecting 'Content-Type' of {JSON} or {PROTOBUF}")
     data = _read_body(request)
     try:
-        return codec.decode(cls, data, media)
+        message: M = codec.decode(cls, data, media)
+        return message
     except codec.CodecError as error:
         raise ApiError(400, str(error)) from None
 

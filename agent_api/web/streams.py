@@ -4,11 +4,15 @@ Decides when a reader is too slow (more than `MAX_BUFFERED` bytes wait for it) a
 decides what is sent: the events come from the core through `agent_api.service`.
 """
 
+# mypy: allow-untyped-calls
+# (most of twisted.web has no types)
+
 from __future__ import annotations
 
 import logging
 from collections import deque
 from collections.abc import Callable
+from typing import Any
 
 from google.protobuf.message import Message
 from twisted.internet.interfaces import IPushProducer
@@ -120,7 +124,7 @@ class Stream:
         self._paused = True
 
     def _abort(self) -> None:
-        channel = self._request.channel
+        channel: Any = self._request.channel
         if channel is not None:
             channel.transport.abortConnection()
 

@@ -1,0 +1,422 @@
+"""The agent as a process: puts the pure master, the store, the launcher, the daemons and the HTTP ports together.
+
+Decides the order of things: how it starts and stops, that one turn of the core is one transaction, and that nothing
+leaves the process before that transaction is committed. What is said and done is the core's decision.
+
+A clean stop (SIGTERM, SIGINT) ends the streams and the providers this agent started; tasks and sets live on, and the
+next start finds them again. After kill -9 the providers live on, too, and are adopted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import time
+import uuid
+from collections import defaultdict, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import sqlalchemy.exc
+from twisted.internet.defer import Deferred, DeferredLock, inlineCallbacks, returnValue
+from twisted.internet.error import CannotListenError
+from twisted.internet.task import LoopingCall
+
+from agent_api.core import effects
+from agent_api.core.master import Master, Options
+from agent_api.errors import ApiError
+from agent_api.launcher import Exit, Launcher
+from agent_api.provider_daemon import ProviderDaemons
+from agent_api.store import Store, is_change
+from agent_api.web import routes
+from agent_api.web.protocol import ApiSite, watch_connections
+from agent_api.web.streams import Stream
+from agent_api.wire import codec, mesos_pb2, recordio
+from migrations.database import DatabaseError
+
+__all__ = ["Agent", "Settings", "StartError"]
+
+log = logging.getLogger(__name__)
+
+TICK_SECONDS = 0.25
+
+R = TypeVar("R")
+
+
+class StartError(Exception):
+    """The agent cannot start; the message names the value in the way. Nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How one agent runs, as the command line gave it."""
+
+    work_dir: str
+    version: str
+    hostname: str
+    ip: str = "127.0.0.1"
+    port: int = 5051
+    master_port: int = 5050
+    resources: tuple[mesos_pb2.Resource, ...] = ()
+    online_cpus: int = 1
+    sysfs_root: str = "/"
+    cgroup_root: str = "auto"
+    cgroup_name: str = "pinfold"
+    offer_timeout: float | None = None
+    flags: dict[str, str] = field(default_factory=dict)
+
+
+class Agent:
+    """One agent. `start` once, then requests and timers drive it until `stop`."""
+
+    def __init__(self, settings: Settings, reactor: Any, clock: Callable[[], float] = time.time) -> None:
+        self.settings = settings
+        self.reactor = reactor
+        self.clock = clock
+        self.ready = False
+        self.failed: Deferred[None] = Deferred()
+        """Fires (with None) where the process must stop because its state could not be written."""
+        self.master: Master
+        self.store: Store | None = None
+        self.launcher: Launcher
+        self.daemons: ProviderDaemons
+        self.agent_url = self.master_url = ""
+        self._listening: list[Any] = []
+        self._ticker: LoopingCall | None = None
+        self._streams: dict[str, Stream] = {}
+        self._operators: set[Stream] = set()
+        self._busy = False
+        self._later: deque[Callable[[float], None]] = deque()
+        self._config_locks: defaultdict[tuple[str, str], DeferredLock] = defaultdict(DeferredLock)
+        self._broken = False
+
+    # -- start and stop
+
+    def start(self) -> None:
+        """Listen, open the state, find tasks and providers again. Raises StartError."""
+        settings = self.settings
+        agent_port = master_port = None
+        try:
+            agent_port = self._listen(routes.agent_routes(self), settings.port)
+            master_port = self._listen(routes.master_routes(self), settings.master_port)
+            self._open(agent_port.getHost().port, master_port.getHost().port)
+        except BaseException:
+            self._close()
+            raise
+        self._begin()
+
+    def _listen(self, paths: dict[str, Any], port: int) -> Any:
+        site = ApiSite(paths, lambda: self.ready, self.reactor)
+        try:
+            listening = self.reactor.listenTCP(port, site, interface=self.settings.ip)
+        except (CannotListenError, OSError, OverflowError) as error:
+            reason = getattr(error, "socketError", error)
+            raise StartError(f"cannot listen on {self.settings.ip}:{port}: {reason}") from None
+        watch_connections(listening)
+        self._listening.append(listening)
+        return listening
+
+    def _open(self, agent_port: int, master_port: int) -> None:
+        settings = self.settings
+        work_dir = Path(settings.work_dir)
+        try:
+            work_dir.mkdir(parents=True, exist_ok=True)
+            self.store = Store(str(work_dir / "agent.db"))
+        except OSError as error:
+            raise StartError(f"cannot use the work directory {work_dir}: {error.strerror or error}") from None
+        except DatabaseError as error:
+            raise StartError(str(error)) from None
+        state = self.store.load()
+        host = f"[{settings.ip}]" if ":" in settings.ip else settings.ip
+        if settings.ip in ("0.0.0.0", "::"):
+            host = "127.0.0.1" if settings.ip == "0.0.0.0" else "[::1]"
+        self.agent_url = f"http://{host}:{agent_port}"
+        self.master_url = f"http://{host}:{master_port}"
+        self.master = Master(
+            Options(
+                hostname=settings.hostname,
+                ip=settings.ip,
+                port=agent_port,
+                master_port=master_port,
+                version=settings.version,
+                resources=list(settings.resources),
+                online_cpus=settings.online_cpus,
+                attributes=[],
+                offer_timeout=settings.offer_timeout,
+                work_dir=str(work_dir.absolute()),
+                flags=settings.flags,
+            ),
+            state,
+            lambda: str(uuid.uuid4()),
+            self.clock(),
+        )
+        self.launcher = Launcher(
+            str(work_dir.absolute()),
+            settings.cgroup_root,
+            settings.cgroup_name,
+            self.reactor,
+            self._task_started,
+            self._task_exited,
+            self._task_failed,
+        )
+        self.daemons = ProviderDaemons(
+            settings.work_dir,
+            self.agent_url,
+            self.reactor,
+            sysfs_root=settings.sysfs_root,
+            cgroup_root=settings.cgroup_root,
+            cgroup_name=settings.cgroup_name,
+        )
+
+    def _begin(self) -> None:
+        self.turn(lambda now: None)
+        tasks = self.master.recoverable_tasks()
+        for task in tasks:
+            self.launcher.recover(task.framework_id, task.task.task_id.value, task.pid, task.start_ticks, task.boot_id)
+        configs = self.master.configs()
+        for config in configs:
+            self.daemons.start(config.info)
+        self._ticker = LoopingCall(self.turn, lambda now: None)
+        self._ticker.clock = self.reactor
+        self._ticker.start(TICK_SECONDS, now=False)
+        content = {"agent": self.agent_url, "master": self.master_url, "pid": os.getpid()}
+        endpoints = Path(self.settings.work_dir) / "endpoints.json"
+        partial = endpoints.with_name("endpoints.json.new")
+        partial.write_text(json.dumps(content) + "\n")
+        partial.rename(endpoints)
+        self.ready = True
+        log.info(
+            "agent %s, master %s: ready; %d tasks to find again, %d provider configs, work directory %s",
+            self.agent_url,
+            self.master_url,
+            len(tasks),
+            len(configs),
+            self.settings.work_dir,
+        )
+
+    @inlineCallbacks
+    def stop(self) -> Any:
+        """End the streams, the ports and the providers; then give the state up. Tasks live on."""
+        self.ready = False
+        if self._ticker is not None and self._ticker.running:
+            self._ticker.stop()
+        for stream in [*self._streams.values(), *self._operators]:
+            stream.close()
+        for listening in self._listening:
+            yield listening.stopListening()
+        self._listening = []
+        yield self.daemons.stop_all()
+        with contextlib.suppress(FileNotFoundError):
+            (Path(self.settings.work_dir) / "endpoints.json").unlink()
+        self._close()
+
+    def _close(self) -> None:
+        for listening in self._listening:
+            listening.stopListening()
+        self._listening = []
+        if self.store is not None:
+            self.store.close()
+            self.store = None
+
+    # -- turns
+
+    def turn(self, decide: Callable[[float], R], first: Callable[[R], None] | None = None) -> R:
+        """Run one turn of the core: decide, tick, commit, then send.
+
+        `first` is called with the result after the commit and before anything else is sent. Raises what `decide`
+        raises, after the turn was carried out as far as it came.
+        """
+        if self._broken:
+            raise ApiError(503, "The agent is stopping")
+        assert not self._busy, "a turn inside a turn"
+        self._busy = True
+        try:
+            now = self.clock()
+            failure: BaseException | None = None
+            try:
+                result = decide(now)
+            except Exception as error:
+                failure = error
+            self.master.tick(now)
+            drained = self.master.drain()
+            self._commit([effect for effect in drained if is_change(effect)])
+            if failure is None and first is not None:
+                first(result)
+            for effect in drained:
+                self._perform(effect)
+        finally:
+            self._busy = False
+        if self._later:
+            self.reactor.callLater(0, self._run_later)
+        if failure is not None:
+            raise failure
+        return result
+
+    def notify(self, decide: Callable[[float], None]) -> None:
+        """Run a turn now, or right after the one that is running. For news from the world."""
+        if self._busy or self._later:
+            self._later.append(decide)
+            if not self._busy:
+                self.reactor.callLater(0, self._run_later)
+        elif not self._broken:
+            self.turn(decide)
+
+    def _run_later(self) -> None:
+        while self._later and not self._broken:
+            self.turn(self._later.popleft())
+
+    def _commit(self, changes: list[Any]) -> None:
+        if not changes:
+            return
+        assert self.store is not None
+        try:
+            self.store.apply(changes)
+        except sqlalchemy.exc.SQLAlchemyError as error:
+            # What is in memory now is not what a restart would find: nobody may be told of it.
+            self._broken = True
+            self.ready = False
+            log.critical("the state cannot be written, stopping: %s", error)
+            self.failed.callback(None)
+            raise ApiError(503, "The state cannot be written; the agent is stopping") from error
+
+    def _perform(self, effect: effects.Effect) -> None:
+        match effect:
+            case effects.ToFramework(stream_id, event) | effects.ToProvider(stream_id, event):
+                stream = self._streams.get(stream_id)
+                if stream is not None:
+                    stream.send(event)
+            case effects.CloseFramework(stream_id) | effects.CloseProvider(stream_id):
+                stream = self._streams.pop(stream_id, None)
+                if stream is not None:
+                    stream.close()
+            case effects.ToOperators(event):
+                records: dict[str, bytes] = {}
+                for operator in list(self._operators):
+                    if operator.media not in records:
+                        records[operator.media] = recordio.frame(codec.encode(event, operator.media))
+                    operator.send_record(records[operator.media])
+            case effects.LaunchTask(framework_id, task, user, cpu_resources):
+                self.launcher.launch(framework_id, task, user, cpu_resources)
+            case effects.KillTask(framework_id, task_id, grace_seconds):
+                self.launcher.kill(framework_id, task_id, grace_seconds)
+            case _:
+                pass  # the store's
+
+    # -- news from tasks
+
+    def _task_started(self, framework_id: str, task_id: str, pid: int, start_ticks: int, boot_id: str) -> None:
+        self.notify(lambda now: self.master.task_started(framework_id, task_id, pid, start_ticks, boot_id, now))
+
+    def _task_exited(self, framework_id: str, task_id: str, end: Exit) -> None:
+        self.notify(
+            lambda now: self.master.task_exited(framework_id, task_id, end.code, end.signal, end.lost, end.message, now)
+        )
+
+    def _task_failed(self, framework_id: str, task_id: str, message: str) -> None:
+        self.notify(lambda now: self.master.task_failed_to_start(framework_id, task_id, message, now))
+
+    # -- streams
+
+    def open_stream(
+        self,
+        stream: Stream,
+        subscribe: Callable[[float], None],
+    ) -> None:
+        """Subscribe a framework or a provider: its stream starts once the turn is committed."""
+        assert stream.stream_id is not None
+        self._streams[stream.stream_id] = stream
+        try:
+            self.turn(subscribe, first=lambda _: stream.start())
+        except BaseException:
+            self._streams.pop(stream.stream_id, None)
+            raise
+
+    def open_operator_stream(self, stream: Stream) -> None:
+        """Subscribe an operator: the snapshot first, then every event of later turns."""
+
+        def first(event: Any) -> None:
+            stream.start()
+            stream.send(event)
+            stream.send(routes.operator_heartbeat())
+            self._operators.add(stream)
+
+        self.turn(self.master.subscribe_operator, first=first)
+
+    def framework_stream_lost(self, stream: Stream) -> None:
+        """The framework's connection is gone (or was cut off)."""
+        self._lost(stream, self.master.framework_stream_closed)
+
+    def provider_stream_lost(self, stream: Stream) -> None:
+        """The provider's connection is gone (or was cut off)."""
+        self._lost(stream, self.master.provider_stream_closed)
+
+    def operator_stream_lost(self, stream: Stream) -> None:
+        self._operators.discard(stream)
+
+    def _lost(self, stream: Stream, tell: Callable[[str, float], None]) -> None:
+        stream_id = stream.stream_id
+        assert stream_id is not None
+        if self._streams.pop(stream_id, None) is not None and not self._broken and self.store is not None:
+            self.notify(lambda now: tell(stream_id, now))
+
+    # -- provider configs
+
+    @inlineCallbacks
+    def add_config(self, info: mesos_pb2.ResourceProviderInfo) -> Any:
+        """ADD_RESOURCE_PROVIDER_CONFIG: check, keep, start. Raises ApiError."""
+        yield self._with_config(info.type, info.name, lambda: self._change_config(info, update=False))
+
+    @inlineCallbacks
+    def update_config(self, info: mesos_pb2.ResourceProviderInfo) -> Any:
+        """UPDATE_RESOURCE_PROVIDER_CONFIG: check, keep, restart. Raises ApiError."""
+        yield self._with_config(info.type, info.name, lambda: self._change_config(info, update=True))
+
+    @inlineCallbacks
+    def remove_config(self, type_: str, name: str) -> Any:
+        """REMOVE_RESOURCE_PROVIDER_CONFIG: forget, then stop the process."""
+        yield self._with_config(type_, name, lambda: self._remove_config(type_, name))
+
+    @inlineCallbacks
+    def _with_config(self, type_: str, name: str, work: Callable[[], Deferred[None]]) -> Any:
+        """One change at a time for each type and name, in the order they came."""
+        lock = self._config_locks[type_, name]
+        yield lock.acquire()
+        try:
+            yield work()
+        finally:
+            lock.release()
+            if not lock.locked and not lock.waiting:
+                self._config_locks.pop((type_, name), None)
+
+    @inlineCallbacks
+    def _change_config(self, info: mesos_pb2.ResourceProviderInfo, update: bool) -> Any:
+        def needed(_now: float) -> bool:
+            return self.master.config_to_update(info) if update else self.master.config_to_add(info)
+
+        if not self.turn(needed):
+            returnValue(None)
+        result = yield self.daemons.check(info)
+        if result.error is not None:
+            raise ApiError(
+                result.status,
+                f"Failed to validate resource provider config with type '{info.type}' and name '{info.name}': "
+                f"{result.error}",
+            )
+        if update:
+            self.turn(lambda now: self.master.update_config(info, result.floor_cpus, now))
+            log.info("provider config %s %s updated", info.type, info.name)
+            yield self.daemons.restart(info)
+        else:
+            self.turn(lambda now: self.master.add_config(info, result.floor_cpus, now))
+            log.info("provider config %s %s added", info.type, info.name)
+            self.daemons.start(info)
+
+    @inlineCallbacks
+    def _remove_config(self, type_: str, name: str) -> Any:
+        self.turn(lambda now: self.master.remove_config(type_, name, now))
+        log.info("provider config %s %s removed", type_, name)
+        yield self.daemons.stop(type_, name)
