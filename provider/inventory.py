@@ -23,7 +23,7 @@ from types import MappingProxyType
 
 from agent_api.wire import mesos_pb2
 from profiles.mapping import Profile
-from provider import cpuset
+from provider import allocator, cpuset
 from provider.errors import StateError
 from provider.layout import Layout
 from provider.topology import Topology
@@ -44,6 +44,7 @@ __all__ = [
     "held",
     "plain_mask",
     "raw",
+    "raw_labels",
     "raw_resources",
     "reservations_of",
     "resources",
@@ -62,8 +63,8 @@ Source = mesos_pb2.Resource.CpuInfo.Source
 RawKey = tuple[str, str, bytes]
 """(zone, pool, reservation stack)."""
 
-Labels = Callable[[str, str, int], Mapping[str, str]]
-"""(zone, pool, free CPUs there) -> the labels of that RAW."""
+Labels = Callable[[str, str, int, int], Mapping[str, str]]
+"""(zone, pool, CPUs there that no exclusive set holds, RAW amount there) -> the labels of that RAW."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,6 +376,37 @@ def _resource(provider_id: str, stack: bytes, amount: int, source: Source) -> me
     return resource
 
 
+def raw_labels(
+    host: Host, profiles: Iterable[Profile], zone: str, pool: str, free_cpus: int, room: int
+) -> dict[str, str]:
+    """What can be had of a zone and pool, before asking:
+
+    - `free_whole_cores`: how many cores are wholly free;
+    - `free_cpus_by_llc`: CPUs of each last-level cache that no exclusive set holds, "0:4,1:2" by the cache's index;
+    - `distances`: of the zone's first node to each node of the topology, in its order;
+    - `largest/PROFILE`: the most CPUs that a new set under this active profile can be charged in this zone.
+    """
+    labels = {"free_whole_cores": str(_whole_cores(host, free_cpus))}
+    llcs = [f"{i}:{(mask & free_cpus).bit_count()}" for i, mask in enumerate(host.topology.llcs) if mask & free_cpus]
+    labels["free_cpus_by_llc"] = ",".join(llcs)
+    mask = host.layout.zones.get(zone, 0)
+    near = next((node for node in host.topology.nodes if node.cpus & mask), None)
+    if near is not None:
+        labels["distances"] = ",".join(map(str, near.distances))
+    for profile in profiles:
+        if profile.pool == pool:
+            most = room
+            if profile.mode == EXCLUSIVE and room:
+                here = host.zone_pool(zone, pool)
+                most = allocator.largest(host.topology, host.layout.zones, here, free_cpus, profile)
+            labels[f"largest/{profile.name}"] = str(min(most, room))
+    return labels
+
+
+def _whole_cores(host: Host, free_cpus: int) -> int:
+    return sum(1 for core in host.topology.cores if core & free_cpus and not core & host.allowed & ~free_cpus)
+
+
 def _labelled(source: Source, labels: Mapping[str, str]) -> Source:
     for key, value in labels.items():
         source.metadata.labels.add(key=key, value=value)
@@ -386,10 +418,11 @@ def raw_resources(
 ) -> list[mesos_pb2.Resource]:
     """One RAW resource for each amount; the labels are those of the zone and pool as they are in `state`."""
     taken = held(state)
+    room, _ = _free_amounts(host, state)
     result = []
     for (zone, pool, stack), amount in amounts.items():
         source = Source(type=Source.RAW, zone=zone, pool=pool)
-        _labelled(source, labels(zone, pool, host.zone_pool(zone, pool) & ~taken))
+        _labelled(source, labels(zone, pool, host.zone_pool(zone, pool) & ~taken, room.get((zone, pool), 0)))
         result.append(_resource(provider_id, stack, amount, source))
     return result
 

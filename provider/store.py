@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import MappingProxyType
+from urllib.parse import quote
 
 import sqlalchemy as sa
 
@@ -26,7 +27,7 @@ from provider.errors import ProviderError
 from provider.inventory import EXCLUSIVE, SHARED, Charge, CpuSet, RawKey, State
 from provider.operations import Record
 
-__all__ = ["KEPT_ACKNOWLEDGED", "Store", "StoreError", "Stored"]
+__all__ = ["KEPT_ACKNOWLEDGED", "Store", "StoreError", "Stored", "peek"]
 
 log = logging.getLogger(__name__)
 
@@ -260,3 +261,19 @@ def _load_profiles(connection: sa.Connection) -> Known:
     except ValueError as error:
         log.error("the profiles in the database cannot be read; they are fetched anew: %s", error)
         return EMPTY
+
+
+def peek(path: str | os.PathLike[str]) -> State:
+    """The committed sets and reservations of a database that another process may have open. Changes nothing.
+
+    Raises StoreError where it cannot be read (another schema, damaged).
+    """
+    engine = sa.create_engine(f"sqlite:///file:{quote(str(path))}?mode=ro&uri=true")
+    try:
+        with engine.connect() as connection:
+            sets = {one.id: one for one in _load_sets(connection)}
+            return State(MappingProxyType(sets), MappingProxyType(_load_reserved(connection)))
+    except sa.exc.DBAPIError as error:
+        raise StoreError(f"{path} cannot be read: {error.orig}") from error
+    finally:
+        engine.dispose()

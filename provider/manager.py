@@ -1,0 +1,709 @@
+"""The one imperative sequence: decide, change the kernel and read it back, commit, tell.
+
+Decides the order of effects and nothing else: what an operation does is decided in `provider.operations`, what the
+kernel should have in `provider.reconcile`. Everything that changes anything passes here one after another, in the
+thread of the caller; no two operations are ever under way together, and periodic checks see committed state only.
+
+For each operation: (1) decide from the committed state; (2) change the kernel and read it back; (3) one transaction
+commits set, reservations, terminal status and converted resources; (4) only then the status is sent. A process that
+dies before (3) leaves a changed kernel that `recover` puts back, and the operation is reported as OPERATION_DROPPED
+when the agent asks for it. A process that dies after (3) sends the status again.
+
+It knows no sockets and no timers: `send` takes a call for the agent, `tick` is called about every second.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from agent_api.wire import mesos_pb2, resource_provider_pb2
+from profiles import state as profile_state
+from profiles.mapping import Profile, definition
+from provider import cpuset, inventory, operations, reconcile, report
+from provider.cgroups import Enforcer
+from provider.errors import ConfigError, EnforcementError
+from provider.inventory import Host, State
+from provider.layout import Config, plan_layout
+from provider.operations import Catalogued, Change, Context, Operation, Record, Refusal
+from provider.session import Event as Happening
+from provider.session import Session
+from provider.session import State as Standing
+from provider.store import KEPT_ACKNOWLEDGED, Store, StoreError
+from provider.topology import Topology
+
+__all__ = ["Manager", "World"]
+
+log = logging.getLogger(__name__)
+
+Call = resource_provider_pb2.Call
+Event = resource_provider_pb2.Event
+
+RECONCILE_SECONDS = 3.0
+FIRST_RESEND_SECONDS = 2.0
+LAST_RESEND_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class World:
+    """What the manager reaches the world with; a test gives its own."""
+
+    store: Store
+    enforcer: Enforcer
+    read_topology: Callable[[], Topology]
+    host_changed: Callable[[], object]
+    """A cheap value that differs once CPUs went off- or online."""
+    clock: Callable[[], float]
+    """Unix time."""
+    new_uuid: Callable[[], bytes]
+    """16 bytes."""
+    new_set_id: Callable[[], str]
+    checkpoint: Callable[[str], None] = lambda name: None
+    """Called between the steps of each change; a test raises in it."""
+
+
+@dataclass
+class _Resend:
+    """When the status of an operation is sent again on this stream."""
+
+    due: float
+    delay: float
+
+
+class Manager:
+    """One provider."""
+
+    def __init__(
+        self,
+        world: World,
+        info: mesos_pb2.ResourceProviderInfo,
+        config: Config,
+        send: Callable[[Call], None],
+        wanted: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`info` is the configuration as the agent knows it. `send` hands a call to the stream that is open;
+        `wanted` asks for a `flush` soon."""
+        self._world = world
+        self._info = info
+        self._config = config
+        self._send = send
+        self._wanted = wanted
+        self.session = Session()
+        self.torn_down = False
+        """The agent told that this provider was removed for good."""
+        self._provider_id: str | None = None
+        self._version = b""
+        self._state = State()
+        self._known = profile_state.EMPTY
+        self._host: Host | None = None
+        self._host_mark: object = None
+        self._records: dict[bytes, Record] = {}
+        self._unsaved: dict[bytes, Record] = {}
+        self._resend: dict[bytes, _Resend] = {}
+        self._dirty = False
+        self._last_reconcile = 0.0
+        self._degraded: dict[str, str] = {}
+        self._kernel: dict[str, str] = {}
+        self._drift = reconcile.Drift()
+        self._labels: dict[tuple[str, str, int, int], dict[str, str]] = {}
+        self._unmet: dict[str, str] = {}
+        """Profiles that this host cannot meet, and why."""
+
+    # -- views ------------------------------------------------------------------------------------------------------
+
+    @property
+    def host(self) -> Host:
+        if self._host is None:
+            raise RuntimeError("recover() comes first")
+        return self._host
+
+    @property
+    def state(self) -> State:
+        """The committed state."""
+        return self._state
+
+    @property
+    def provider_id(self) -> str | None:
+        return self._provider_id
+
+    @property
+    def profiles(self) -> profile_state.Known:
+        return self._known
+
+    @property
+    def degraded(self) -> Mapping[str, str]:
+        """Reasons by set id."""
+        return MappingProxyType(self._degraded)
+
+    def figures(self) -> inventory.Figures:
+        return inventory.figures(self.host, self._state)
+
+    # -- start ------------------------------------------------------------------------------------------------------
+
+    def recover(self) -> None:
+        """Read what was committed, look at the host, and bring the kernel in line with both.
+
+        Raises ConfigError where the configuration cannot be right on this host.
+        """
+        stored = self._world.store.load()
+        self._provider_id = stored.provider_id
+        self._state = stored.state
+        self._known = stored.profiles
+        self._records = {record.uuid: record for record in stored.operations}
+        self._host = self._look_at_host(None)
+        self._know_profiles(profile_state.reconsider(self._known, self._used(), self._world.clock()))
+        self._judge_profiles()
+        mark = reconcile.fingerprint(self.host)
+        self._version = stored.version
+        if stored.host_identity != mark or not stored.version:
+            if stored.host_identity:
+                log.warning(
+                    "the host or the configuration is another one than before; %d sets kept", len(self._state.sets)
+                )
+            self._version = self._world.new_uuid()
+            self._world.store.save_identity(self._provider_id, self._version, mark)
+        self.figures()
+        self._repair()
+        self._judge()
+        self.session.handle(Happening.RECOVERED)
+        figures = self.figures()
+        log.info(
+            "recovered: %d CPUs online, %d RAW, %d in %d sets, floor %d, reserved %d; %d statuses to send; enforcement %s",
+            figures.online,
+            figures.raw_total,
+            figures.sets,
+            len(self._state.sets),
+            figures.floor,
+            figures.reserved,
+            sum(not record.acknowledged for record in self._records.values()),
+            self.host.enforcement,
+        )
+
+    def _look_at_host(self, before: Host | None) -> Host:
+        self._host_mark = self._world.host_changed()
+        found = self._world.read_topology()
+        for warning in found.warnings:
+            log.warning("topology: %s", warning)
+        cpus, mems = self._world.enforcer.allowed()
+        try:
+            layout = plan_layout(found, self._config, cpus)
+        except ConfigError as error:
+            if before is None:
+                raise
+            log.error("the configuration does not fit the host as it is now, its last layout stays: %s", error)
+            layout = before.layout
+        for warning in layout.warnings:
+            log.warning("configuration: %s", warning)
+        nodes = cpuset.of(node.id for node in found.nodes if node.has_memory)
+        allowed = found.online if cpus is None else found.online & cpus
+        return Host(
+            topology=found,
+            layout=layout,
+            allowed=allowed,
+            allowed_mems=(nodes if mems is None else nodes & mems) or nodes,
+            default_stack=inventory.stack_from(self._info.default_reservations),
+            enforcement=self._world.enforcer.kind,
+            path=lambda set_id, shared: self._world.enforcer.path(set_id, shared=shared),
+        )
+
+    # -- the session ------------------------------------------------------------------------------------------------
+
+    def subscribe_call(self) -> Call:
+        """The call that opens a stream."""
+        call = Call(type=Call.SUBSCRIBE)
+        call.subscribe.resource_provider_info.CopyFrom(self._info)
+        call.subscribe.resource_provider_info.ClearField("id")
+        if self._provider_id is not None:
+            call.subscribe.resource_provider_info.id.value = self._provider_id
+        return call
+
+    def stream_opened(self) -> None:
+        self.session.handle(Happening.STREAM_OPENED)
+
+    def stream_closed(self) -> None:
+        """The stream is gone; what was not acknowledged is sent again on the next one."""
+        self._resend.clear()
+        if self.session.state not in (Standing.RECOVERING, Standing.DISCONNECTED):
+            self.session.handle(Happening.STREAM_CLOSED)
+
+    def taken(self, call: Call) -> None:
+        """The agent answered a call with 202."""
+        if call.type == Call.UPDATE_STATE:
+            first = self.session.state is Standing.SUBSCRIBED
+            self.session.handle(Happening.REPORTED)
+            if first:
+                figures = self.figures()
+                log.info(
+                    "READY as provider %s: %d RAW CPUs, %d sets with %d CPUs, floor %d, %d profiles",
+                    self._provider_id,
+                    figures.raw_total,
+                    len(self._state.sets),
+                    figures.sets,
+                    figures.floor,
+                    len(self._known.profiles),
+                )
+                self._send_due()
+
+    def handle(self, event: Event) -> None:
+        """One event of the stream, done completely before the next."""
+        if event.type == Event.SUBSCRIBED:
+            self._subscribed(event.subscribed.provider_id.value)
+        elif self.session.state not in (Standing.SUBSCRIBED, Standing.READY):
+            log.warning("event %s before SUBSCRIBED is ignored", Event.Type.Name(event.type))
+        elif event.type == Event.APPLY_OPERATION:
+            self._apply(event.apply_operation)
+        elif event.type == Event.PUBLISH_RESOURCES:
+            self._publish(event.publish_resources)
+        elif event.type == Event.ACKNOWLEDGE_OPERATION_STATUS:
+            self._acknowledged(event.acknowledge_operation_status)
+        elif event.type == Event.RECONCILE_OPERATIONS:
+            self._reconcile_operations(event.reconcile_operations)
+        elif event.type == Event.TEARDOWN:
+            log.error("the agent removed this provider (%s) for good; stopping", self._provider_id)
+            self.torn_down = True
+        else:
+            log.warning("event of type %s is not known and is ignored", event.type)
+
+    def _subscribed(self, provider_id: str) -> None:
+        if self.session.state is not Standing.CONNECTED:
+            log.warning("a second SUBSCRIBED on one stream is ignored")
+            return
+        if provider_id != self._provider_id:
+            self._world.store.save_identity(provider_id, self._version, reconcile.fingerprint(self.host))
+            log.info("the agent knows this provider as %s", provider_id)
+            self._provider_id = provider_id
+        self.session.handle(Happening.SUBSCRIBED)
+        self._report()
+
+    # -- operations -------------------------------------------------------------------------------------------------
+
+    def _apply(self, apply: Event.ApplyOperation) -> None:
+        uuid = apply.operation_uuid.value
+        if len(uuid) != 16:
+            log.warning("operation uuid %r is not 16 bytes; the operation is ignored", uuid[:32])
+            return
+        seen = self._records.get(uuid) or self._unsaved.get(uuid)
+        if seen is not None:
+            log.info("operation %s came again; its outcome stands", uuid.hex())
+            if uuid in self._records:
+                self._send_status(seen)
+            return
+        operation = Operation(
+            uuid=uuid,
+            version=apply.resource_version_uuid.value,
+            framework_id=apply.framework_id.value if apply.HasField("framework_id") else None,
+            info=apply.info,
+        )
+        context = self._context(operation)
+        outcome = operations.decide(context, self._state, operation)
+        self._world.checkpoint("decided")
+        if isinstance(outcome, Change):
+            outcome = self._enforce(outcome)
+        self._world.checkpoint("enforced")
+        self._conclude(context, operation, outcome)
+
+    def _context(self, operation: Operation) -> Context:
+        occupied = {}
+        if operation.info.HasField("destroy_cpuset"):
+            for resource in operation.info.destroy_cpuset.source:
+                one = self._state.sets.get(resource.cpu.source.id)
+                if one is not None:
+                    occupied[one.id] = len(self._world.enforcer.processes(one.id, shared=not one.exclusive))
+        return Context(
+            host=self.host,
+            provider_id=self._provider_id or "",
+            version=self._version,
+            profiles=self._catalogue(),
+            labels=self._raw_labels,
+            occupied=occupied,
+            now=self._world.clock(),
+            new_set_id=self._world.new_set_id(),
+        )
+
+    def _enforce(self, change: Change) -> Change | Refusal:
+        """Bring the kernel to the new state. Where it refuses, it is as before and the operation fails."""
+        try:
+            applied = self._world.enforcer.apply(reconcile.desired(self.host, change.after))
+        except EnforcementError as error:
+            return Refusal(mesos_pb2.OPERATION_FAILED, f"the kernel refused: {error}")
+        for set_id, notes in applied.notes.items():
+            if set_id in change.after.sets:
+                self._kernel[set_id] = "; ".join(notes)
+        return change
+
+    def _conclude(self, context: Context, operation: Operation, outcome: Change | Refusal) -> None:
+        """Commit the outcome in one transaction, then tell it."""
+        record = self._record(context, operation, outcome)
+        after = outcome.after if isinstance(outcome, Change) else self._state
+        try:
+            self._world.store.save_outcome(self._state, after, record)
+        except StoreError as error:
+            log.error("operation %s: %s; it is undone", operation.uuid.hex(), error)
+            self._put_back()
+            if isinstance(outcome, Change):
+                failed = Refusal(mesos_pb2.OPERATION_FAILED, f"the outcome could not be stored: {error}")
+                record = self._record(context, operation, failed)
+            # Nothing is told before it is committed: this is tried again until it is.
+            self._unsaved[operation.uuid] = record
+            self._save_unsaved()
+            return
+        self._world.checkpoint("committed")
+        name = mesos_pb2.OperationState.Name(record.status.state)
+        said = outcome.summary if isinstance(outcome, Change) else outcome.message
+        log.info("operation %s: %s: %s", operation.uuid.hex(), name, said)
+        self._state = after
+        self._records[record.uuid] = record
+        if isinstance(outcome, Change):
+            self._know_profiles(profile_state.reconsider(self._known, self._used(), context.now))
+            self._judge()
+        self._send_status(record)
+        self._world.checkpoint("told")
+        if isinstance(outcome, Change):
+            self._want_report()
+
+    def _record(self, context: Context, operation: Operation, outcome: Change | Refusal) -> Record:
+        status = operations.terminal_status(context, operation, outcome, self._world.new_uuid())
+        info = mesos_pb2.Offer.Operation()
+        info.CopyFrom(operation.info)
+        return Record(operation.uuid, operation.framework_id, info, status, False, context.now)
+
+    def _put_back(self) -> None:
+        try:
+            self._world.enforcer.apply(reconcile.desired(self.host, self._state))
+        except EnforcementError as error:
+            log.error("the kernel could not be put back to the committed state, it is tried again: %s", error)
+
+    def _save_unsaved(self) -> None:
+        for uuid, record in list(self._unsaved.items()):
+            try:
+                self._world.store.save_outcome(self._state, self._state, record)
+            except StoreError:
+                return
+            del self._unsaved[uuid]
+            self._records[uuid] = record
+            log.info("operation %s: the failure is stored now", uuid.hex())
+            self._send_status(record)
+
+    def _acknowledged(self, acknowledge: Event.AcknowledgeOperationStatus) -> None:
+        uuid = acknowledge.operation_uuid.value
+        record = self._records.get(uuid)
+        if record is None or record.status.uuid.value != acknowledge.status_uuid.value:
+            log.info("an acknowledgement for an unknown status of operation %s is ignored", uuid.hex())
+            return
+        self._resend.pop(uuid, None)
+        if record.acknowledged:
+            return
+        old = [key for key, value in self._records.items() if value.acknowledged]
+        forget = old[: max(0, len(old) + 1 - KEPT_ACKNOWLEDGED)]
+        try:
+            self._world.store.acknowledge(uuid, forget)
+        except StoreError as error:
+            log.error("acknowledgement of operation %s: %s; its status will be sent again", uuid.hex(), error)
+            return
+        for key in forget:
+            del self._records[key]
+        self._records[uuid] = replace(record, acknowledged=True)
+        log.info("operation %s acknowledged", uuid.hex())
+
+    def _reconcile_operations(self, asked: Event.ReconcileOperations) -> None:
+        """Tell the status of each, and end as dropped what never came here or died before its commit."""
+        for entry in asked.operation_uuids:
+            uuid = entry.value
+            if len(uuid) != 16:
+                log.warning("operation uuid %r is not 16 bytes; it is not reconciled", uuid[:32])
+            elif uuid in self._records:
+                self._send_status(self._records[uuid])
+            elif uuid not in self._unsaved:
+                operation = Operation(uuid, self._version, None, mesos_pb2.Offer.Operation())
+                dropped = Refusal(mesos_pb2.OPERATION_DROPPED, "the provider does not know this operation")
+                self._conclude(self._context(operation), operation, dropped)
+
+    # -- statuses ---------------------------------------------------------------------------------------------------
+
+    def _send_status(self, record: Record) -> None:
+        if self.session.state not in (Standing.SUBSCRIBED, Standing.READY):
+            return
+        call = self._call(Call.UPDATE_OPERATION_STATUS)
+        update = call.update_operation_status
+        if record.framework_id is not None:
+            update.framework_id.value = record.framework_id
+        update.status.CopyFrom(record.status)
+        update.latest_status.CopyFrom(record.status)
+        update.operation_uuid.value = record.uuid
+        if not record.acknowledged:
+            last = self._resend.get(record.uuid)
+            delay = min(last.delay * 2, LAST_RESEND_SECONDS) if last else FIRST_RESEND_SECONDS
+            self._resend[record.uuid] = _Resend(self._world.clock() + delay, delay)
+        self._send(call)
+
+    def _send_due(self) -> None:
+        """Send each status that is not acknowledged and was not sent on this stream, or long enough ago."""
+        now = self._world.clock()
+        for record in list(self._records.values()):
+            if record.acknowledged:
+                continue
+            last = self._resend.get(record.uuid)
+            if last is None or last.due <= now:
+                if last is not None:
+                    log.info("operation %s: its status is sent again, it was not acknowledged", record.uuid.hex())
+                self._send_status(record)
+
+    def _call(self, kind: Call.Type) -> Call:
+        call = Call(type=kind)
+        call.resource_provider_id.value = self._provider_id or ""
+        return call
+
+    # -- reports ----------------------------------------------------------------------------------------------------
+
+    def _want_report(self) -> None:
+        if not self._dirty:
+            self._dirty = True
+            self._wanted()
+
+    def flush(self) -> None:
+        """Report what changed since the last report."""
+        if self._dirty and self.session.state in (Standing.SUBSCRIBED, Standing.READY):
+            self._report()
+
+    def _report(self) -> None:
+        self._dirty = False
+        call = self._call(Call.UPDATE_STATE)
+        update = call.update_state
+        provider_id = self._provider_id or ""
+        update.resources.extend(inventory.resources(self.host, self._state, provider_id, self._raw_labels))
+        for record in self._records.values():
+            if not record.acknowledged:
+                entry = update.operations.add()
+                if record.framework_id is not None:
+                    entry.framework_id.value = record.framework_id
+                entry.info.CopyFrom(record.info)
+                entry.latest_status.CopyFrom(record.status)
+                entry.statuses.add().CopyFrom(record.status)
+                entry.uuid.value = record.uuid
+        update.resource_version_uuid.value = self._version
+        uri = self._config.uri
+        update.cpu_report.CopyFrom(
+            report.cpu_report(self.host, self._state, self._degraded, self._known, uri, self._unmet)
+        )
+        self._send(call)
+
+    def _raw_labels(self, zone: str, pool: str, free_cpus: int, room: int) -> Mapping[str, str]:
+        key = (zone, pool, free_cpus, room)
+        found = self._labels.get(key)
+        if found is None:
+            if len(self._labels) > 4096:
+                self._labels.clear()
+            active = [entry.profile for entry in self._catalogue().values() if entry.active]
+            found = inventory.raw_labels(self.host, active, zone, pool, free_cpus, room)
+            self._labels[key] = found
+        return found
+
+    # -- publishing -------------------------------------------------------------------------------------------------
+
+    def _publish(self, publish: Event.PublishResources) -> None:
+        """Answer whether the sets that tasks are to use are in force, after putting them in force where they are not."""
+        problems = self._in_force(publish.resources)
+        call = self._call(Call.UPDATE_PUBLISH_RESOURCES_STATUS)
+        answer = call.update_publish_resources_status
+        answer.uuid.CopyFrom(publish.uuid)
+        answer.status = answer.FAILED if problems else answer.OK
+        if problems:
+            log.error("publish %s refused: %s", publish.uuid.value.hex(), "; ".join(problems))
+        self._send(call)
+
+    def _in_force(self, resources: Iterable[mesos_pb2.Resource]) -> list[str]:
+        problems = []
+        named = set()
+        for resource in resources:
+            source = resource.cpu.source
+            if source.type not in (inventory.Source.EXCLUSIVE, inventory.Source.SHARED):
+                problems.append(f"{inventory.Source.Type.Name(source.type)} CPUs cannot be used by a task")
+            elif source.id not in self._state.sets:
+                problems.append(f"set {source.id!r} does not exist")
+            else:
+                named.add(source.id)
+        if problems:
+            return problems
+        self._repair(only=named)
+        wanted = reconcile.desired(self.host, self._state)
+        for set_id in sorted(named):
+            if set_id not in wanted.exclusive and set_id not in wanted.shared:
+                problems.append(f"set {set_id}: none of its CPUs is there")
+            elif set_id in self._kernel:
+                # A partition that cannot be had leaves a set that is exclusive all the same.
+                log.warning("set %s is published although degraded: %s", set_id, self._kernel[set_id])
+        try:
+            left = self._world.enforcer.differences(wanted)
+        except EnforcementError as error:
+            return [str(error)]
+        for difference in left:
+            if difference.set_id in named and difference.field in ("missing", "cpus", "mems"):
+                problems.append(
+                    f"set {difference.set_id}: {difference.field} should be {difference.wanted}, "
+                    f"the kernel has {difference.found}"
+                )
+        return problems
+
+    # -- time -------------------------------------------------------------------------------------------------------
+
+    def tick(self) -> None:
+        """To be called about every second: resends, comparison of kernel and state, changes of the host."""
+        self._save_unsaved()
+        if self.session.state is Standing.READY:
+            self._send_due()
+        now = self._world.clock()
+        if not 0 <= now - self._last_reconcile < RECONCILE_SECONDS:
+            self._last_reconcile = now
+            self.reconcile()
+        self.flush()
+
+    def reconcile(self) -> None:
+        """Compare host and kernel with the committed state, repair what differs, and show what cannot be repaired."""
+        cpus, mems = self._world.enforcer.allowed()
+        seen = self._seen_limits(cpus)
+        if self._world.host_changed() != self._host_mark or seen != self.host.allowed:
+            self._host_changed()
+        self._repair()
+        self._judge()
+
+    def _seen_limits(self, cpus: int | None) -> int:
+        online = self.host.topology.online
+        return online if cpus is None else online & cpus
+
+    def _host_changed(self) -> None:
+        before = self.host
+        self._host = self._look_at_host(before)
+        self._labels.clear()
+        mark = reconcile.fingerprint(self.host)
+        if mark == reconcile.fingerprint(before):
+            return
+        log.warning(
+            "CPUs changed: %s were allowed, now %s",
+            cpuset.format_mask(before.allowed),
+            cpuset.format_mask(self.host.allowed),
+        )
+        version = self._world.new_uuid()
+        try:
+            self._world.store.save_identity(self._provider_id, version, mark)
+        except StoreError as error:
+            log.error("the host changed and this cannot be stored, it is tried again: %s", error)
+            self._host, self._host_mark = before, None
+            return
+        self._version = version
+        self._judge_profiles()
+        self._want_report()
+
+    def _repair(self, only: set[str] | None = None) -> None:
+        """Bring the kernel back to the committed state where it drifted; `only` asks for these sets' sake."""
+        wanted = reconcile.desired(self.host, self._state)
+        now = self._world.clock()
+        try:
+            found = self._world.enforcer.differences(wanted)
+            if not found or (only is not None and not any(one.set_id in only for one in found)):
+                if not found:
+                    self._kernel.clear()
+                return
+            applied = self._world.enforcer.apply(wanted)
+        except EnforcementError as error:
+            named = {str(error)}
+            if set(self._kernel.values()) != named:
+                log.error("the kernel cannot be brought in line with the committed state: %s", error)
+            self._kernel = dict.fromkeys(self._state.sets, str(error))
+            return
+        self._kernel = {
+            set_id: "; ".join(notes) for set_id, notes in applied.notes.items() if set_id in self._state.sets
+        }
+        recovering = self.session.state is Standing.RECOVERING
+        for difference in found:
+            set_id = difference.set_id or ""
+            (log.info if recovering or set_id in self._kernel else log.warning)(
+                "%s: %s was %s in the kernel and should be %s; repaired",
+                f"set {set_id}" if set_id else (difference.group or "base"),
+                difference.field,
+                difference.found,
+                difference.wanted,
+            )
+        if not recovering:
+            for set_id in {one.set_id for one in found if one.set_id in self._state.sets}:
+                self._drift = self._drift.noted(set_id, now)
+
+    def _judge(self) -> None:
+        """Work out which sets are degraded, and report it where that changed."""
+        now = self._world.clock()
+        reasons = {set_id: [text] for set_id, text in reconcile.degradations(self.host, self._state).items()}
+        for set_id, text in self._kernel.items():
+            if set_id in self._state.sets:
+                reasons.setdefault(set_id, []).append(text)
+        for set_id in self._state.sets:
+            if set_id not in self._kernel and self._drift.returning(set_id, now):
+                reasons.setdefault(set_id, []).append(
+                    "its kernel state was changed by somebody else again and again, and repaired each time"
+                )
+        degraded = {set_id: "; ".join(texts) for set_id, texts in reasons.items()}
+        if degraded == self._degraded:
+            return
+        for set_id in self._state.sets:
+            if degraded.get(set_id) != self._degraded.get(set_id):
+                if set_id in degraded:
+                    log.error("set %s is degraded: %s", set_id, degraded[set_id])
+                else:
+                    log.info("set %s is as it should be again", set_id)
+        self._degraded = degraded
+        self._want_report()
+
+    # -- profiles ---------------------------------------------------------------------------------------------------
+
+    def profiles_fetched(self, result: profile_state.FetchResult) -> None:
+        """Take over what a look at the profile source gave. Raises StoreError where it cannot be stored."""
+        now = self._world.clock()
+        known = profile_state.apply_result(self._known, result, self._used(), self._info.type, self._info.name, now)
+        self._know_profiles(known)
+
+    def _know_profiles(self, known: profile_state.Known) -> None:
+        """Put it in force; stored where it is more than the time of another look."""
+        before = self._known
+        if (known.document, known.profiles) != (before.document, before.profiles):
+            try:
+                self._world.store.save_profiles(known)
+            except StoreError as error:
+                log.error("profiles: %s; the ones before stay", error)
+                return
+        for sentence in profile_state.changes(before, known):
+            (log.info if known.ok else log.warning)("%s", sentence)
+        self._known = known
+        if known.profiles != before.profiles:
+            self._labels.clear()
+            self._judge_profiles()
+        if (known.ok, known.outcome, known.profiles) != (before.ok, before.outcome, before.profiles):
+            self._want_report()
+
+    def _judge_profiles(self) -> None:
+        unmet = {}
+        for name, profile in self._known.profiles.items():
+            reason = _not_supported(profile.profile) or report.unplaceable(self.host, profile.profile)
+            if reason:
+                unmet[name] = reason
+        for name in sorted(unmet.keys() - self._unmet.keys()):
+            log.warning("profile %s: this host cannot meet it: %s", name, unmet[name])
+        self._unmet = unmet
+
+    def _used(self) -> profile_state.Used:
+        used: dict[str, set[str]] = {}
+        for one in self._state.sets.values():
+            used.setdefault(one.profile.name, set()).add(definition(one.profile))
+        return used
+
+    def _catalogue(self) -> dict[str, Catalogued]:
+        result = {}
+        for name, profile in self._known.profiles.items():
+            missing = _not_supported(profile.profile)
+            reason = missing if profile.usable else profile.reason
+            result[name] = Catalogued(profile.profile, profile.usable and not missing, reason)
+        return result
+
+
+def _not_supported(profile: Profile) -> str:
+    """What a profile asks for that this provider cannot do yet: refused, never silently left out."""
+    return "power settings are not applied by this version" if profile.power is not None else ""

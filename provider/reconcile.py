@@ -1,0 +1,138 @@
+"""What the kernel should have, and what is wrong with a set, from the committed state and the host as it is.
+
+Decides what should be in force for every set and for plain tasks, which sets the host no longer suits and why, and
+when drift that is repaired again and again must be shown. It reads and writes nothing: `provider.manager` asks the
+kernel and carries the repair out. It looks at committed state only, never at an operation under way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from provider import cpuset, inventory, topology
+from provider.cgroup_plan import Desired, SharedSlot, Slot
+from provider.inventory import CpuSet, Host, State
+
+__all__ = ["Drift", "degradations", "desired", "fingerprint"]
+
+DRIFT_WINDOW_SECONDS = 60.0
+DRIFT_TIMES = 3
+"""Drift of one set this often within the window is shown: something else writes there."""
+
+
+def desired(host: Host, state: State) -> Desired:
+    """What the kernel should have. A set of which no CPU is there has no place in it, and is only shown."""
+    exclusive: dict[str, Slot] = {}
+    shared: dict[str, SharedSlot] = {}
+    for one in state.sets.values():
+        mems = inventory.set_mems(host, state, one)
+        if one.exclusive:
+            cpus = one.cpus & host.allowed
+            if cpus:
+                exclusive[one.id] = Slot(cpus=cpus, mems=mems, partition=one.profile.partition)
+        else:
+            shared[one.id] = SharedSlot(
+                cpus=inventory.float_mask(host, state, one.pool),
+                mems=mems,
+                guarantee=float(one.charge),
+                burst=one.burst,
+            )
+    return Desired(
+        plain=inventory.plain_mask(host, state),
+        exclusive=MappingProxyType(exclusive),
+        shared=MappingProxyType(shared),
+        plain_mems=host.allowed_mems,
+    )
+
+
+def degradations(host: Host, state: State) -> dict[str, str]:
+    """Why sets are not what was promised, by id; a set that is not named is as it should be.
+
+    Rules of a new configuration bind new sets only: a set made under the old ones is kept, and this says so.
+    """
+    result: dict[str, str] = {}
+    unbacked = inventory.figures(host, state).unbacked
+    for one in state.sets.values():
+        reasons = _exclusive(host, one) if one.exclusive else _shared(host, one, unbacked)
+        if reasons:
+            result[one.id] = "; ".join(reasons)
+    return result
+
+
+def _exclusive(host: Host, one: CpuSet) -> list[str]:
+    reasons = []
+    mine = one.cpus | one.blocked
+    gone = mine & ~host.topology.online
+    outside = mine & ~host.allowed & ~gone
+    if gone:
+        reasons.append(f"CPUs {cpuset.format_mask(gone)} are not online")
+    if outside:
+        reasons.append(f"CPUs {cpuset.format_mask(outside)} are outside the provider's cgroup parent")
+    here = mine & host.allowed
+    if one.pool not in host.layout.pools:
+        reasons.append(f"kept as it was made: pool {one.pool!r} is no longer configured")
+    elif alien := here & ~host.pool(one.pool):
+        reasons.append(f"kept as it was made: CPUs {cpuset.format_mask(alien)} are no longer in pool {one.pool!r}")
+    if broken := _broken_cores(host, one):
+        reasons.append(f"core_siblings {one.profile.core_siblings}: cores {broken} of this host are not wholly its own")
+    if one.mems & ~host.allowed_mems:
+        reasons.append(f"memory nodes {cpuset.format_mask(one.mems & ~host.allowed_mems)} are not there")
+    return reasons
+
+
+def _broken_cores(host: Host, one: CpuSet) -> str:
+    """The cores that a set shares although its profile says it never does, as a list of CPU lists."""
+    rule = one.profile.core_siblings
+    if rule not in ("required", "denied") and not (rule == "denied_preferred" and one.blocked):
+        return ""
+    mine = one.cpus | one.blocked
+    broken = []
+    for core in host.topology.cores:
+        part = core & mine & host.allowed
+        shares = part and core & host.allowed & ~mine
+        doubled = one.blocked and (core & one.cpus & host.allowed).bit_count() > 1
+        if shares or doubled:
+            broken.append(f"{{{cpuset.format_mask(core)}}}")
+    return ", ".join(broken)
+
+
+def _shared(host: Host, one: CpuSet, unbacked: int) -> list[str]:
+    reasons = []
+    if one.pool not in host.layout.pools:
+        reasons.append(f"pool {one.pool!r} is no longer configured; it runs where plain tasks run")
+    if unbacked:
+        reasons.append(f"the guarantees of the shared sets are {unbacked} CPUs more than what is left for them")
+    return reasons
+
+
+def fingerprint(host: Host) -> str:
+    """A value that changes where the offered totals can change by the host's or the configuration's doing.
+
+    It is that of CPU ids, siblings, nodes, packages, LLCs and of what is allowed, reserved and pooled; not of memory
+    sizes, frequencies or the boot.
+    """
+    parts = [topology.identity(host.topology), format(host.allowed, "x"), format(host.floor, "x")]
+    for groups in (host.layout.zones, host.layout.pools):
+        parts.extend(f"{name}={mask:x}" for name, mask in groups.items())
+    parts.append(host.default_stack.hex())
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How often each set's kernel state had to be repaired lately. Immutable."""
+
+    times: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
+
+    def noted(self, set_id: str, now: float) -> Drift:
+        """One more repair of this set."""
+        kept = tuple(t for t in self.times.get(set_id, ()) if now - t < DRIFT_WINDOW_SECONDS)[-DRIFT_TIMES:]
+        return replace(self, times=MappingProxyType({**self.times, set_id: (*kept, now)}))
+
+    def returning(self, set_id: str, now: float) -> bool:
+        """Whether the drift of this set keeps coming back."""
+        recent = [t for t in self.times.get(set_id, ()) if now - t < DRIFT_WINDOW_SECONDS]
+        return len(recent) >= DRIFT_TIMES

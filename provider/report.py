@@ -1,0 +1,114 @@
+"""What the provider tells its agent of the host, the profiles and the sets beyond Mesos's vocabulary.
+
+Decides how they are shown (UpdateState.cpu_report), and whether this host can meet a profile at all. It never decides
+anything else, and does no I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agent_api.wire import pinfold_pb2
+from profiles.mapping import Profile
+from profiles.state import Known, views
+from profiles.uri import redact
+from provider import allocator, cpuset, inventory, topology
+from provider.errors import Refused
+from provider.inventory import CpuSet, Host, State
+
+__all__ = ["cpu_report", "unplaceable"]
+
+
+def cpu_report(
+    host: Host,
+    state: State,
+    degraded: Mapping[str, str],
+    known: Known,
+    profiles_uri: str | None,
+    unmet: Mapping[str, str],
+) -> pinfold_pb2.CpuReport:
+    """The whole report. `degraded` are reasons by set id, `unmet` reasons by profile name (`unplaceable`)."""
+    report = pinfold_pb2.CpuReport(floor_cpus=host.floor.bit_count())
+    report.topology.CopyFrom(topology.to_wire(host.topology))
+    report.topology.allowed = cpuset.format_mask(host.allowed)
+    report.topology.reserved = cpuset.format_mask(host.layout.reserved & host.allowed)
+    report.topology.floor = cpuset.format_mask(host.floor)
+    report.topology.enforcement = host.enforcement
+    for view in views(known):
+        reason = view.reason
+        if not reason and view.name in unmet:
+            reason = f"this host cannot meet it: {unmet[view.name]}"
+        report.profiles.add(
+            name=view.name,
+            state=pinfold_pb2.Profile.State.Value(view.state),
+            reason=reason,
+            since=view.since,
+            definition=view.definition,
+            placeable=view.name not in unmet,
+        )
+    for one in sorted(state.sets.values(), key=lambda one: (one.created, one.id)):
+        report.cpusets.append(_cpuset(host, state, one, degraded.get(one.id, "")))
+    if profiles_uri is not None:
+        source = report.profile_source
+        source.uri = redact(profiles_uri)
+        source.outcome = known.outcome
+        if known.ok is not None:
+            source.ok = known.ok
+        if known.last_fetch is not None:
+            source.last_fetch = known.last_fetch
+        if known.in_force_since is not None:
+            source.in_force_since = known.in_force_since
+    return report
+
+
+def _cpuset(host: Host, state: State, one: CpuSet, reason: str) -> pinfold_pb2.Cpuset:
+    labels = inventory.set_labels(host, state, one)
+    shown = pinfold_pb2.Cpuset(
+        id=one.id,
+        type=pinfold_pb2.Cpuset.EXCLUSIVE if one.exclusive else pinfold_pb2.Cpuset.SHARED,
+        profile=one.profile.name,
+        pool=one.pool,
+        role=one.role,
+        cpus=labels["cpus"],
+        blocked=labels.get("blocked", ""),
+        mems=labels["mems"],
+        cgroup=labels["cgroup"],
+        enforcement=labels["enforcement"],
+        state=pinfold_pb2.Cpuset.DEGRADED if reason else pinfold_pb2.Cpuset.OK,
+        reason=reason,
+        created=one.created,
+        lifetime=one.profile.lifetime,
+    )
+    if one.framework_id is not None:
+        shown.framework_id = one.framework_id
+    if one.burst is not None:
+        shown.burst = one.burst
+    for charge in one.charges:
+        shown.charges.add(zone=charge.zone, cpus=charge.cpus)
+    return shown
+
+
+def unplaceable(host: Host, profile: Profile) -> str:
+    """Why no set under the profile could be made even if nothing were taken; "" where one could.
+
+    Asked with the smallest number of CPUs that can meet any rule: one, or one core.
+    """
+    pool = host.pool(profile.pool)
+    if profile.pool not in host.layout.pools:
+        return f"pool {profile.pool!r} is not configured; there are {', '.join(host.layout.pools)}"
+    if not pool:
+        return f"pool {profile.pool!r} has no CPU online"
+    if profile.mode == inventory.SHARED:
+        return ""
+    widths = sorted({(core & pool).bit_count() for core in host.topology.cores if core & pool})
+    nodes = (profile.memory.nodes or 1) if profile.memory.policy == "interleave" else 1
+    reason = ""
+    for cpus in sorted({1, *widths, *(width * nodes for width in widths)}):
+        try:
+            request = allocator.Request(cpus=cpus, profile=profile)
+            allocator.place(host.topology, host.layout.zones, pool, pool, request)
+        except Refused as refusal:
+            reason = reason or str(refusal)
+        else:
+            return ""
+    return reason

@@ -1,0 +1,286 @@
+"""Puts the provider's parts together: a whole process, and the check of a configuration.
+
+Decides nothing about CPUs: it reads the configuration file, makes the objects, hands them to one another and to the
+reactor, and translates our own errors into an exit status, once. SIGTERM ends the process and leaves every set in
+force: tasks run on.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent_api.wire import codec, mesos_pb2
+from migrations.database import DatabaseError
+from profiles.errors import ProfilesError
+from profiles.source import ProfileSource, in_thread
+from provider import cgroups, cpuset, inventory, sysfs
+from provider.client import MEDIA, Client, parse_target
+from provider.errors import ConfigError, HeldError, ProviderError
+from provider.inventory import Host, State
+from provider.layout import Config, Layout, config_from_wire, plan_layout
+from provider.manager import Manager, World
+from provider.store import Store, peek
+from provider.topology import Topology
+
+__all__ = ["DATABASE", "Options", "check", "load_info", "run"]
+
+log = logging.getLogger(__name__)
+
+DATABASE = "provider.db"
+"""In the work directory."""
+TICK_SECONDS = 1.0
+REPORT_SECONDS = 0.05
+"""How long a report waits for further changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The command line."""
+
+    config: Path
+    work_dir: Path
+    agent: str = ""
+    sysfs_root: Path = Path("/")
+    cgroup_root: str = "auto"
+    cgroup_name: str = "pinfold"
+    content_type: str = "protobuf"
+    credentials: Path | None = None
+    ca_file: str | None = None
+
+
+def load_info(path: Path) -> mesos_pb2.ResourceProviderInfo:
+    """The configuration file: a ResourceProviderInfo in Mesos's JSON. Raises ConfigError that names the file."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"--config {path}: {error.strerror}") from error
+    try:
+        info: mesos_pb2.ResourceProviderInfo = codec.from_json(mesos_pb2.ResourceProviderInfo, data)
+    except ValueError as error:
+        raise ConfigError(f"--config {path}: {error}") from error
+    if info.HasField("id"):
+        raise ConfigError(f"--config {path}: id: must not be set, the agent gives it")
+    return info
+
+
+def load_config(info: mesos_pb2.ResourceProviderInfo) -> Config:
+    """The configuration's CPU part. Raises ConfigError."""
+    config = config_from_wire(info)
+    if config.overcommit != 1.0:
+        raise ConfigError(
+            f"cpu.overcommit: {config.overcommit:g}: revocable capacity is not offered by this version; only 1 is taken"
+        )
+    return config
+
+
+# -- the check ------------------------------------------------------------------------------------------------------
+
+
+def check(options: Options) -> dict[str, Any]:
+    """Whether this host can run with a configuration; changes nothing, also while a provider runs in the work dir.
+
+    Returns {"floor_cpus": N}. Raises ConfigError for what can never be right here, HeldError for what would take CPUs
+    that a set holds.
+    """
+    info = load_info(options.config)
+    config = load_config(info)
+    enforcer = _enforcer(options)
+    topology = sysfs.read(options.sysfs_root)
+    cpus, mems = enforcer.allowed()
+    layout = plan_layout(topology, config, cpus)
+    database = options.work_dir / DATABASE
+    if database.exists():
+        before = _layout_before(options, topology, cpus)
+        allowed = topology.online if cpus is None else topology.online & cpus
+        host = Host(topology, layout, allowed, mems or 0, inventory.stack_from(info.default_reservations))
+        _check_held(host, peek(database), before)
+    return {"floor_cpus": layout.floor.bit_count()}
+
+
+def _layout_before(options: Options, topology: Topology, cpus: int | None) -> Layout | None:
+    """What the configuration in the work directory makes of the host; None where there is none, or it fits no more."""
+    kept = options.work_dir / "config.json"
+    try:
+        return plan_layout(topology, load_config(load_info(kept)), cpus) if kept.exists() else None
+    except ConfigError:
+        return None
+
+
+def _check_held(host: Host, state: State, before: Layout | None) -> None:
+    for one in state.sets.values():
+        mine = (one.cpus | one.blocked) & host.allowed
+        lost = mine & ~host.layout.pools.get(one.pool, 0)
+        if before is not None:
+            lost &= before.pools.get(one.pool, 0)
+        if lost:
+            if lost & host.layout.reserved:
+                taker, lost = "cpu.reserved_cpus", lost & host.layout.reserved
+            elif lost & host.layout.floor:
+                taker, lost = "cpu.floor", lost & host.layout.floor
+            else:
+                taker = "cpu.pools"
+            raise HeldError(
+                f"{taker}: would take CPUs {cpuset.format_mask(lost)}, which set {one.id} (role {one.role}) holds; "
+                "destroy the set first"
+            )
+        if not one.exclusive and one.pool not in host.layout.pools:
+            raise HeldError(f"cpu.pools: pool {one.pool!r} is used by set {one.id} (role {one.role})")
+    unbacked = inventory.figures(host, state).unbacked
+    if unbacked:
+        shared = sorted(one.id for one in state.sets.values() if not one.exclusive)
+        raise HeldError(f"cpu: {unbacked} CPUs that shared sets {', '.join(shared)} are guaranteed would be missing")
+
+
+def _enforcer(options: Options) -> cgroups.Enforcer:
+    proc = options.sysfs_root / "proc"
+    return cgroups.detect(
+        options.cgroup_root, options.cgroup_name, proc_root=str(proc if proc.is_dir() else Path("/proc"))
+    )
+
+
+# -- the process ----------------------------------------------------------------------------------------------------
+
+
+def run(options: Options, reactor: Any) -> int:
+    """Run until SIGTERM or SIGINT, or until the agent removes this provider. Returns the exit status."""
+    try:
+        service = Service(options, reactor)
+    except (ProviderError, ProfilesError, DatabaseError) as error:
+        log.error("cannot start: %s", error)
+        return 1
+    try:
+        reactor.callWhenRunning(service.start)
+        reactor.run()
+    finally:
+        service.close()
+    return service.status
+
+
+class Service:
+    """One provider process."""
+
+    def __init__(self, options: Options, reactor: Any) -> None:
+        """Open everything and recover the state. Raises our own errors where that is impossible."""
+        self._reactor = reactor
+        self.status = 0
+        info = load_info(options.config)
+        config = load_config(info)
+        target = parse_target(options.agent, _credentials(options.credentials))
+        try:
+            options.work_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise ConfigError(f"--work-dir {options.work_dir}: {error.strerror}") from error
+        self._store = Store(options.work_dir / DATABASE)
+        try:
+            online = options.sysfs_root / "sys/devices/system/cpu/online"
+            world = World(
+                store=self._store,
+                enforcer=_enforcer(options),
+                read_topology=lambda: sysfs.read(options.sysfs_root),
+                host_changed=lambda: _text(online),
+                clock=time.time,
+                new_uuid=lambda: uuid.uuid4().bytes,
+                new_set_id=lambda: str(uuid.uuid4()),
+            )
+            self.manager = Manager(world, info, config, self._send, self._wanted)
+            self.manager.recover()
+            self.client = Client(
+                reactor,
+                target,
+                self.manager,
+                media=MEDIA[options.content_type],
+                random=random.random,
+                ca_file=options.ca_file,
+            )
+            self._source = self._profile_source(config)
+        except BaseException:
+            self._store.close()
+            raise
+        self._report: Any = None
+        self._ticking: Any = None
+
+    def _profile_source(self, config: Config) -> ProfileSource | None:
+        if config.uri is None:
+            return None
+        return ProfileSource(
+            config.uri,
+            clock=self._reactor,
+            run=in_thread(self._reactor),
+            random=random.random,
+            on_result=self.manager.profiles_fetched,
+            document=self.manager.profiles.document,
+            poll_interval=config.poll_interval_seconds,
+            max_random_wait=config.max_random_wait_seconds,
+            ca_file=config.ca_file,
+            credentials_file=config.credentials_file,
+        )
+
+    def start(self) -> None:
+        """Called in the reactor: connect, look at the profiles, watch the kernel."""
+        self._reactor.addSystemEventTrigger("before", "shutdown", self.stop)
+        if self._source is not None:
+            self._source.start()
+        self.client.start()
+        self._tick()
+
+    def stop(self) -> Any:
+        """Stop what runs; sets stay in force."""
+        log.info("stopping; the sets stay in force")
+        for call in (self._ticking, self._report):
+            if call is not None and call.active():
+                call.cancel()
+        if self._source is not None:
+            self._source.stop()
+        return self.client.stop()
+
+    def close(self) -> None:
+        self._store.close()
+
+    def _tick(self) -> None:
+        self._ticking = self._reactor.callLater(TICK_SECONDS, self._tick)
+        try:
+            self.manager.tick()
+        except Exception:
+            # A fault in looking after things must not end the process that answers for the sets.
+            log.exception("the periodic check failed; it is tried again")
+        if self.manager.torn_down and self._reactor.running:
+            self._reactor.stop()
+
+    def _send(self, call: Any) -> None:
+        self.client.send(call)
+
+    def _wanted(self) -> None:
+        if self._reactor.running:
+            self._report = self._reactor.callLater(REPORT_SECONDS, self.manager.flush)
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text()
+    except OSError:
+        return None
+
+
+def _credentials(path: Path | None) -> str | None:
+    """principal:secret from a file: JSON {"principal", "secret"}, or the two words on one line."""
+    if path is None:
+        return None
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise ConfigError(f"--credentials {path}: {error.strerror}") from error
+    try:
+        content = json.loads(text)
+        return f"{content['principal']}:{content['secret']}"
+    except (ValueError, KeyError, TypeError):
+        words = text.split()
+    if len(words) != 2:
+        raise ConfigError(f'--credentials {path}: {{"principal": …, "secret": …}} or two words are needed')
+    return ":".join(words)
