@@ -456,7 +456,7 @@ class _Planner:
         )
 
     def follows(self, name: str) -> bool:
-        return self.rules.inherits and name != "" and name in self.cpus and not self.cpus[name]
+        return self.rules.inherits and name in self.cpus and not self.cpus[name]
 
     def loose(self, name: str) -> bool:
         """Has no list of its own and needs one: otherwise it would change with the parent's."""
@@ -506,7 +506,7 @@ class _Planner:
         keep = now & wish.cpus
         for child in self.cpus:
             if child and _parent(child) == name and not self.follows(child):
-                keep |= self.now(child)
+                keep |= self.now(child) & now
         if now and not keep:
             # Nothing of the old list stays: keep one CPU, best one that nobody else waits for.
             others = 0

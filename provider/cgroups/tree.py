@@ -194,9 +194,9 @@ class TreeEnforcer(abc.ABC):
                 self._make_dir(self._dir(name))
                 self._made(name)
                 if cpus:
-                    self._write_list(name, "cpus", 0, cpus)
+                    self._write_list(name, "cpus", None, cpus)
                 if mems:
-                    self._write_list(name, "mems", 0, mems)
+                    self._write_list(name, "mems", None, mems)
             case SetCpus(name=name, before=before, after=after):
                 self._write_list(name, "cpus", before, after)
             case SetMems(name=name, before=before, after=after):
@@ -211,10 +211,13 @@ class TreeEnforcer(abc.ABC):
                 self._remove(name)
                 self._undo.append((f"make {name} again", lambda: self._restore(name, group)))
 
-    def _write_list(self, name: str, what: str, before: int, after: int) -> None:
-        """Write cpuset.cpus or cpuset.mems and see both the list and its effect."""
+    def _write_list(self, name: str, what: str, before: int | None, after: int) -> None:
+        """Write cpuset.cpus or cpuset.mems and see both the list and its effect. `before`: to go back to; 0 = it had
+        no list (what was in effect is written then, as never an empty list is); None = the group is new."""
         path = f"{self._dir(name)}/cpuset.{what}"
-        old = before or (self._effective(name, what) if self.rules.inherits else 0)
+        old = before
+        if before == 0 and self.rules.inherits:
+            old = self._effective(name, what)
         self.write(path, format_mask(after), format_mask(old) if old else None)
         listed = self.mask(path)
         effective = self._effective(name, what)

@@ -59,13 +59,20 @@ class V2Enforcer(TreeEnforcer):
             weight = int(self.text(f"{path}/cpu.weight"))
         return Group(
             cpus=cpus,
-            effective=self.mask(f"{path}/cpuset.cpus.effective") or cpus,
+            effective=self._in_effect(path, "cpus"),
             mems=mems,
-            effective_mems=self.mask(f"{path}/cpuset.mems.effective") or mems,
+            effective_mems=self._in_effect(path, "mems"),
             partition=self.text(f"{path}/cpuset.cpus.partition") or "member",
             weight=weight,
             quota=_quota(self.text(f"{path}/cpu.max")),
         )
+
+    def _in_effect(self, path: str, what: str) -> int:
+        """What the kernel says; in a directory tree that nobody computes, the list, or the nearest one above."""
+        found = self.mask(f"{path}/cpuset.{what}.effective")
+        if found or path == self.root or self.fs.exists(f"{path}/cgroup.controllers"):
+            return found
+        return self.mask(f"{path}/cpuset.{what}") or self._in_effect(posixpath.dirname(path), what)
 
     # Controllers.
 
@@ -84,7 +91,7 @@ class V2Enforcer(TreeEnforcer):
         enabled = self._words(f"{path}/cgroup.subtree_control")
         offered = self._words(f"{path}/cgroup.controllers")
         if "cpuset" not in enabled:
-            if offered and "cpuset" not in offered and path == self.root:
+            if "cpuset" not in offered and path == self.root and self.fs.exists(f"{path}/cgroup.controllers"):
                 self._enable_above(path)
             self._switch_on(path, "cpuset")
         if "cpu" not in enabled and self.rules.cpu:
