@@ -56,7 +56,7 @@ class Node:
     memory_bytes: int | None
     """MemTotal of the node; None where the kernel does not say."""
     distances: tuple[int, ...]
-    """To each node of `Topology.nodes`, in their order; 10 is local (ACPI SLIT)."""
+    """To each node of `Topology.nodes`, in their order; 10 is local (ACPI SLIT), some old kernels say 0."""
     hugepages: tuple[tuple[int, int, int], ...] = ()
     """(page size in kB, total, free)."""
 
@@ -367,8 +367,8 @@ def _distances(record: Mapping[str, Any], where: str, order: Sequence[int]) -> d
     if row and len(row) != len(order):
         raise TopologyError(f"{where}.distances: {len(row)} numbers for the {len(order)} nodes of nodes")
     for number in row:
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 < number < 1 << 31:
-            raise TopologyError(f"{where}.distances: {number!r} is no distance (a whole number above 0)")
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 1 << 31:
+            raise TopologyError(f"{where}.distances: {number!r} is no distance (a whole number from 0)")
     return dict(zip(order, row, strict=False))
 
 

@@ -135,7 +135,7 @@ def test_kinds_are_ordered_by_what_they_can() -> None:
             {"cpus": [{"cpu": 0}], "nodes": [{"id": 0, "distances": [10, 20]}]},
             r"nodes\[0\].distances: 2 numbers for the 1",
         ),
-        ({"cpus": [{"cpu": 0}], "nodes": [{"id": 0, "distances": [0]}]}, r"nodes\[0\].distances: 0 is no distance"),
+        ({"cpus": [{"cpu": 0}], "nodes": [{"id": 0, "distances": [-1]}]}, r"nodes\[0\].distances: -1 is no distance"),
         ({"cpus": [{"cpu": 0}], "nodes": [{"id": 0, "memory_bytes": "8G"}]}, r"nodes\[0\].memory_bytes: '8G' is no"),
         ({"cpus": [{"cpu": 0}], "isolated": "3-1"}, "the topology.isolated: the range 3-1 ends before it begins"),
         ({"cpus": [{"cpu": 0}], "devices": [{"address": "x"}]}, r"devices\[0\].address: 'x' is no PCI address"),
