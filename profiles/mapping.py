@@ -47,6 +47,9 @@ MAX_DEPTH = 16
 """A valid document is 7 deep."""
 MAX_PROFILES = 1000
 """As in the schema."""
+MAX_VALUES = 100_000
+"""Commas and opening brackets, counted before anything is parsed. A document of 1000 profiles with every parameter has
+a quarter of them. What is far larger would be parsed and freed in C, in steps long enough to hold up the process."""
 MAX_FAULTS = 100
 """What is looked for in one document: nobody reads more, and the work on a hostile one stays bounded."""
 
@@ -277,6 +280,9 @@ def _load(data: bytes) -> Any:
         raise refuse("the document is UTF-16 or UTF-32 (byte order mark); save it as UTF-8 without one")
     if data.startswith(b"\xef\xbb\xbf"):
         raise refuse("the document begins with a UTF-8 byte order mark; save it without one")
+    values = data.count(b",") + data.count(b"{") + data.count(b"[")
+    if values > MAX_VALUES:
+        raise refuse(f"the document has {values} commas and brackets, more than the {MAX_VALUES} allowed")
     if b"\0" in data[:4]:
         raise refuse("the document is UTF-16, UTF-32 or binary (it begins with zero bytes); save it as UTF-8")
     if not data.strip():
