@@ -128,13 +128,14 @@ class Client:
         self._handler = handler
         self._media = media
         self._random = random
-        self._pool = web.HTTPConnectionPool(reactor, persistent=True)
+        self._pool: Any = web.HTTPConnectionPool(reactor, persistent=True)  # type: ignore[no-untyped-call]
         self._pool.maxPersistentPerHost = 1
         self._pool.retryAutomatically = False
         endpoints = _Endpoints(reactor, ca_file)
         # The stream has a connection of its own that is not shared with calls.
-        self._stream_agent = web.Agent.usingEndpointFactory(reactor, endpoints)
-        self._call_agent = web.Agent.usingEndpointFactory(reactor, endpoints, self._pool)
+        agents: Any = web.Agent
+        self._stream_agent = agents.usingEndpointFactory(reactor, endpoints)
+        self._call_agent = agents.usingEndpointFactory(reactor, endpoints, self._pool)
         self._stopped = True
         self._timer: Any = None
         self._pending: defer.Deferred[Any] | None = None
@@ -183,7 +184,7 @@ class Client:
             headers.setRawHeaders("Mesos-Stream-Id", [stream_id])
         return headers
 
-    def _answered(self, response: IResponse) -> None:
+    def _answered(self, response: Any) -> None:
         self._pending = None
         if response.code != 200:
             reading = _read_some(response)
@@ -327,7 +328,7 @@ class _Stream(protocol.Protocol):
         self.events = 0
         self.decoder = recordio.Decoder()
 
-    def dataReceived(self, data: bytes) -> None:
+    def dataReceived(self, data: bytes) -> None:  # noqa: N802
         try:
             self.client._events(self, data)
         except Exception as problem:
@@ -335,7 +336,7 @@ class _Stream(protocol.Protocol):
             log.exception("an event could not be handled")
             self.client.give_up(f"an event could not be handled: {problem}")
 
-    def connectionLost(self, reason: Failure = protocol.connectionDone) -> None:
+    def connectionLost(self, reason: Failure = protocol.connectionDone) -> None:  # noqa: N802
         self.client._ended(self, _reason(reason))
 
     def abort(self) -> None:
@@ -354,15 +355,15 @@ class _Body:
         self.body = body
         self.length = len(body)
 
-    def startProducing(self, consumer: Any) -> defer.Deferred[None]:
+    def startProducing(self, consumer: Any) -> defer.Deferred[None]:  # noqa: N802
         consumer.write(self.body)
         return defer.succeed(None)
 
-    def pauseProducing(self) -> None: ...
+    def pauseProducing(self) -> None: ...  # noqa: N802
 
-    def resumeProducing(self) -> None: ...
+    def resumeProducing(self) -> None: ...  # noqa: N802
 
-    def stopProducing(self) -> None: ...
+    def stopProducing(self) -> None: ...  # noqa: N802
 
 
 @implementer(IAgentEndpointFactory)
@@ -373,7 +374,7 @@ class _Endpoints:
         self._reactor = reactor
         self._ca_file = ca_file
 
-    def endpointForURI(self, uri: Any) -> Any:
+    def endpointForURI(self, uri: Any) -> Any:  # noqa: N802
         endpoint: Any = HostnameEndpoint(self._reactor, uri.host, uri.port, timeout=CONNECT_SECONDS)
         if uri.scheme == b"https":
             trust = None
@@ -385,7 +386,9 @@ class _Endpoints:
 
 
 def _trust(ca_file: str) -> Any:
-    return trustRootFromCertificates([Certificate.loadPEM(Path(ca_file).read_bytes())])
+    return trustRootFromCertificates(  # type: ignore[no-untyped-call]
+        [Certificate.loadPEM(Path(ca_file).read_bytes())]
+    )
 
 
 @implementer(IStreamClientEndpoint)
@@ -439,4 +442,4 @@ def _reason(failure: Failure) -> str:
 
 
 def _exc_info(failure: Failure) -> Any:
-    return (failure.type, failure.value, failure.getTracebackObject())
+    return (failure.type, failure.value, failure.tb)

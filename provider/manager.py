@@ -170,7 +170,7 @@ class Manager:
         self.session.handle(Happening.RECOVERED)
         figures = self.figures()
         log.info(
-            "recovered: %d CPUs online, %d RAW, %d in %d sets, floor %d, reserved %d; %d statuses to send; enforcement %s",
+            "recovered: %d CPUs online, %d RAW, %d in %d sets, floor %d, reserved %d; %d statuses to send; by %s",
             figures.online,
             figures.raw_total,
             figures.sets,
@@ -503,7 +503,7 @@ class Manager:
     # -- publishing -------------------------------------------------------------------------------------------------
 
     def _publish(self, publish: Event.PublishResources) -> None:
-        """Answer whether the sets that tasks are to use are in force, after putting them in force where they are not."""
+        """Answer whether the sets that tasks are to use are in force; those that are not are put in force first."""
         problems = self._in_force(publish.resources)
         call = self._call(Call.UPDATE_PUBLISH_RESOURCES_STATUS)
         answer = call.update_publish_resources_status
@@ -561,7 +561,7 @@ class Manager:
 
     def reconcile(self) -> None:
         """Compare host and kernel with the committed state, repair what differs, and show what cannot be repaired."""
-        cpus, mems = self._world.enforcer.allowed()
+        cpus, _ = self._world.enforcer.allowed()
         seen = self._seen_limits(cpus)
         if self._world.host_changed() != self._host_mark or seen != self.host.allowed:
             self._host_changed()
@@ -617,17 +617,19 @@ class Manager:
         }
         recovering = self.session.state is Standing.RECOVERING
         for difference in found:
-            set_id = difference.set_id or ""
-            (log.info if recovering or set_id in self._kernel else log.warning)(
+            name = f"set {difference.set_id}" if difference.set_id else (difference.group or "base")
+            log.log(
+                logging.INFO if recovering or difference.set_id in self._kernel else logging.WARNING,
                 "%s: %s was %s in the kernel and should be %s; repaired",
-                f"set {set_id}" if set_id else (difference.group or "base"),
+                name,
                 difference.field,
                 difference.found,
                 difference.wanted,
             )
         if not recovering:
-            for set_id in {one.set_id for one in found if one.set_id in self._state.sets}:
-                self._drift = self._drift.noted(set_id, now)
+            for drifted in {one.set_id for one in found if one.set_id is not None}:
+                if drifted in self._state.sets:
+                    self._drift = self._drift.noted(drifted, now)
 
     def _judge(self) -> None:
         """Work out which sets are degraded, and report it where that changed."""

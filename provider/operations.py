@@ -94,7 +94,7 @@ class Record:
     """Unix time."""
 
 
-class _RefusedError(Exception):
+class _FailError(Exception):
     """Ends a decision with OPERATION_FAILED."""
 
 
@@ -117,15 +117,15 @@ def decide(context: Context, state: State, operation: Operation) -> Change | Ref
         kind = kinds.get(info.type)
         if kind is None:
             name = Offer.Operation.Type.Name(info.type) if info.HasField("type") else "without a type"
-            raise _RefusedError(
+            raise _FailError(
                 f"operation {name} is not supported by this provider; it does "
                 + ", ".join(sorted(Offer.Operation.Type.Name(known) for known in kinds))
             )
         field, handler = kind
         if not info.HasField(field):
-            raise _RefusedError(f"operation {Offer.Operation.Type.Name(info.type)} lacks its field {field!r}")
+            raise _FailError(f"operation {Offer.Operation.Type.Name(info.type)} lacks its field {field!r}")
         return handler(context, state, operation)
-    except (_RefusedError, Refused) as refusal:
+    except (_FailError, Refused) as refusal:
         return Refusal(mesos_pb2.OPERATION_FAILED, str(refusal))
 
 
@@ -154,24 +154,24 @@ def _amount(resource: Resource, field: str) -> int:
     """The whole number of CPUs of a resource."""
     value = resource.scalar.value
     if resource.type != mesos_pb2.Value.SCALAR or not resource.HasField("scalar"):
-        raise _RefusedError(f"{field}: a scalar is needed, got type {mesos_pb2.Value.Type.Name(resource.type)}")
+        raise _FailError(f"{field}: a scalar is needed, got type {mesos_pb2.Value.Type.Name(resource.type)}")
     if not math.isfinite(value) or value <= 0 or value != int(value):
-        raise _RefusedError(f"{field}: a whole number of CPUs above 0 is needed, got {value:g}")
+        raise _FailError(f"{field}: a whole number of CPUs above 0 is needed, got {value:g}")
     return int(value)
 
 
 def _ours(context: Context, resource: Resource, field: str, kind: Source.Type) -> None:
     if resource.provider_id.value != context.provider_id:
-        raise _RefusedError(
+        raise _FailError(
             f"{field}: provider_id {resource.provider_id.value!r} is not this provider's, {context.provider_id!r}"
         )
     if resource.name != "cpus":
-        raise _RefusedError(f"{field}: name 'cpus' is needed, got {resource.name!r}")
+        raise _FailError(f"{field}: name 'cpus' is needed, got {resource.name!r}")
     if resource.HasField("revocable"):
-        raise _RefusedError(f"{field}: this provider offers nothing revocable")
+        raise _FailError(f"{field}: this provider offers nothing revocable")
     actual = resource.cpu.source.type
     if actual != kind:
-        raise _RefusedError(f"{field}: {Source.Type.Name(kind)} is needed, got {Source.Type.Name(actual)}")
+        raise _FailError(f"{field}: {Source.Type.Name(kind)} is needed, got {Source.Type.Name(actual)}")
 
 
 def _raw_sources(context: Context, sources: Iterable[Resource], field: str) -> tuple[dict[RawKey, int], str]:
@@ -183,16 +183,16 @@ def _raw_sources(context: Context, sources: Iterable[Resource], field: str) -> t
         _ours(context, resource, where, Source.RAW)
         source = resource.cpu.source
         if source.zone not in layout.zones:
-            raise _RefusedError(f"{where}: zone {source.zone!r} is unknown; there are {', '.join(layout.zones)}")
+            raise _FailError(f"{where}: zone {source.zone!r} is unknown; there are {', '.join(layout.zones)}")
         if source.pool not in layout.pools:
-            raise _RefusedError(f"{where}: pool {source.pool!r} is unknown; there are {', '.join(layout.pools)}")
+            raise _FailError(f"{where}: pool {source.pool!r} is unknown; there are {', '.join(layout.pools)}")
         key = (source.zone, source.pool, stack_of(resource))
         amounts[key] = amounts.get(key, 0) + _amount(resource, where)
     if not amounts:
-        raise _RefusedError(f"{field}: at least one RAW resource is needed")
+        raise _FailError(f"{field}: at least one RAW resource is needed")
     pools = sorted({pool for _, pool, _ in amounts})
     if len(pools) > 1:
-        raise _RefusedError(f"{field}: RAW of one pool is needed, got {', '.join(pools)}")
+        raise _FailError(f"{field}: RAW of one pool is needed, got {', '.join(pools)}")
     return amounts, pools[0]
 
 
@@ -203,7 +203,7 @@ def _check_there_is(context: Context, state: State, amounts: Mapping[RawKey, int
         zone, pool, stack = key
         if there.get(key, 0) < amount:
             most = max(((n, z) for (z, p, s), n in there.items() if p == pool and s == stack), default=(0, "no zone"))
-            raise _RefusedError(
+            raise _FailError(
                 f"{field}: {amount} RAW CPUs of zone {zone}, pool {pool}{_stack_text(stack)} are asked for and "
                 f"{there.get(key, 0)} are there; the most of one zone is {most[0]} in {most[1]}"
             )
@@ -222,7 +222,7 @@ def _role(resources: Iterable[Resource], field: str) -> str:
             entries = inventory.reservations_of(stack_of(resource))
             roles.add(entries[-1].role if entries else "*")
     if len(roles) > 1:
-        raise _RefusedError(f"{field}: resources allocated to one role are needed, got {', '.join(sorted(roles))}")
+        raise _FailError(f"{field}: resources allocated to one role are needed, got {', '.join(sorted(roles))}")
     return roles.pop()
 
 
@@ -248,7 +248,7 @@ def _popped(resource: Resource, field: str) -> Resource:
     """The resource without its last reservation."""
     entries = inventory.reservations_of(stack_of(resource))
     if not entries:
-        raise _RefusedError(f"{field}: has no reservation")
+        raise _FailError(f"{field}: has no reservation")
     result = Resource()
     result.CopyFrom(resource)
     result.ClearField("role")
@@ -267,7 +267,7 @@ def _move(context: Context, state: State, before: list[Resource], after: list[Re
         for (zone, pool, _), amount in amounts.items():
             totals[zone, pool] = totals.get((zone, pool), 0) + sign * amount
     if any(totals.values()):
-        raise _RefusedError(f"{field}: the amounts before and after differ")
+        raise _FailError(f"{field}: the amounts before and after differ")
     _check_there_is(context, state, taken, field)
     default = context.host.default_stack
     changes: dict[RawKey, int] = {}
@@ -289,7 +289,7 @@ def _raw_sources_any_pool(context: Context, sources: list[Resource], field: str)
     for some in by_pool.values():
         amounts.update(_raw_sources(context, some, field)[0])
     if not amounts:
-        raise _RefusedError(f"{field}: at least one RAW resource is needed")
+        raise _FailError(f"{field}: at least one RAW resource is needed")
     return amounts, None
 
 
@@ -301,7 +301,7 @@ def _create(context: Context, state: State, operation: Operation) -> Change:
     amounts, pool = _raw_sources(context, create.source, "create_cpuset.source")
     profile = _profile(context, create.target_profile)
     if profile.pool != pool:
-        raise _RefusedError(
+        raise _FailError(
             f"create_cpuset: profile {profile.name!r} takes CPUs of pool {profile.pool!r}, the source is of {pool!r}"
         )
     role = _role(create.source, "create_cpuset.source")
@@ -333,9 +333,9 @@ def _profile(context: Context, name: str) -> Profile:
     entry = context.profiles.get(name)
     if entry is None:
         known = ", ".join(sorted(n for n, e in context.profiles.items() if e.active)) or "none"
-        raise _RefusedError(f"create_cpuset.target_profile: unknown profile {name!r}; known are {known}")
+        raise _FailError(f"create_cpuset.target_profile: unknown profile {name!r}; known are {known}")
     if not entry.active:
-        raise _RefusedError(
+        raise _FailError(
             f"create_cpuset.target_profile: profile {name!r} is inactive{f': {entry.reason}' if entry.reason else ''}"
         )
     return entry.profile
@@ -345,23 +345,35 @@ def _burst(profile: Profile, guarantee: int, burst: float | None) -> float | Non
     if burst is None:
         return None
     if profile.mode != inventory.SHARED:
-        raise _RefusedError(f"create_cpuset.burst: only shared profiles take it, {profile.name!r} is {profile.mode}")
+        raise _FailError(f"create_cpuset.burst: only shared profiles take it, {profile.name!r} is {profile.mode}")
     if not math.isfinite(burst) or burst < guarantee:
-        raise _RefusedError(f"create_cpuset.burst: {burst:g} is below the guarantee of {guarantee} CPUs")
+        raise _FailError(f"create_cpuset.burst: {burst:g} is below the guarantee of {guarantee} CPUs")
     return burst
 
 
 def _place(
-    context: Context, state: State, profile: Profile, total: int, zones: Mapping[str, int] | None, holds: int = 0
+    context: Context, state: State, profile: Profile, total: int, zones: Mapping[str, int], one: CpuSet | None = None
 ) -> allocator.Placement:
+    """Choose CPUs for a new set, or for `one` at its new size. A refusal names the sets in the way."""
     host = context.host
-    return allocator.place(
-        host.topology,
-        host.layout.zones,
-        host.pool(profile.pool),
-        inventory.free(host, state, profile.pool),
-        allocator.Request(cpus=total, profile=profile, zones=zones, holds=holds),
+    request = allocator.Request(
+        cpus=total,
+        profile=profile,
+        zones=zones,
+        holds=one.cpus if one else 0,
+        blocked=one.blocked if one else None,
     )
+    pool, free = host.pool(profile.pool), inventory.free(host, state, profile.pool)
+    try:
+        return allocator.place(host.topology, host.layout.zones, pool, free, request, mems=host.allowed_mems)
+    except allocator.PlacementRefused as refused:
+        others = sorted(
+            other.id
+            for other in state.sets.values()
+            if other.exclusive and (other.cpus | other.blocked) & refused.in_the_way and other is not one
+        )
+        in_the_way = f"; in the way: set {', '.join(others)}" if others else ""
+        raise _FailError(f"{refused}{in_the_way}") from refused
 
 
 def _by_zone(amounts: Mapping[RawKey, int]) -> dict[str, int]:
@@ -375,13 +387,13 @@ def _the_set(context: Context, state: State, operation: Operation, sources: Iter
     """The one set that these resources are, all of it and nothing else."""
     resources = list(sources)
     if not resources:
-        raise _RefusedError(f"{field}: the resources of one set are needed")
+        raise _FailError(f"{field}: the resources of one set are needed")
     ids = sorted({resource.cpu.source.id for resource in resources})
     if len(ids) > 1:
-        raise _RefusedError(f"{field}: the resources of one set are needed, got those of {', '.join(ids)}")
+        raise _FailError(f"{field}: the resources of one set are needed, got those of {', '.join(ids)}")
     one = state.sets.get(ids[0])
     if one is None:
-        raise _RefusedError(f"{field}: set {ids[0]!r} does not exist")
+        raise _FailError(f"{field}: set {ids[0]!r} does not exist")
     named: dict[tuple[str, bytes], int] = {}
     for index, resource in enumerate(resources):
         where = f"{field}[{index}]"
@@ -391,7 +403,7 @@ def _the_set(context: Context, state: State, operation: Operation, sources: Iter
         named[key] = named.get(key, 0) + _amount(resource, where)
     wanted = {(charge.zone, charge.stack): charge.cpus for charge in one.charges}
     if named != wanted:
-        raise _RefusedError(
+        raise _FailError(
             f"{field}: all resources of set {one.id} are needed, that is {_amounts_text(wanted)}; "
             f"got {_amounts_text(named)}"
         )
@@ -401,7 +413,7 @@ def _the_set(context: Context, state: State, operation: Operation, sources: Iter
 def _same_role(operation: Operation, one: CpuSet, resource: Resource, where: str) -> None:
     role = resource.allocation_info.role
     if operation.framework_id is not None and role and role != one.role:
-        raise _RefusedError(f"{where}: set {one.id} belongs to role {one.role!r}, not to {role!r}")
+        raise _FailError(f"{where}: set {one.id} belongs to role {one.role!r}, not to {role!r}")
 
 
 def _amounts_text(amounts: Mapping[tuple[str, bytes], int]) -> str:
@@ -412,7 +424,7 @@ def _destroy(context: Context, state: State, operation: Operation) -> Change:
     one = _the_set(context, state, operation, operation.info.destroy_cpuset.source, "destroy_cpuset.source")
     processes = context.occupied.get(one.id, 0)
     if processes:
-        raise _RefusedError(f"destroy_cpuset.source: set {one.id} is in use: {processes} processes are in its cgroup")
+        raise _FailError(f"destroy_cpuset.source: set {one.id} is in use: {processes} processes are in its cgroup")
     after = state.without_set(one.id)
     return Change(after, _gained(context, state, after), _describe("destroyed", one))
 
@@ -421,35 +433,31 @@ def _resize(context: Context, state: State, operation: Operation) -> Change:
     resize = operation.info.resize_cpuset
     one = _the_set(context, state, operation, resize.cpuset, "resize_cpuset.cpuset")
     if bool(resize.add) == bool(resize.subtract):
-        raise _RefusedError("resize_cpuset: exactly one of 'add' and 'subtract' is needed")
+        raise _FailError("resize_cpuset: exactly one of 'add' and 'subtract' is needed")
     charges = {(charge.zone, charge.stack): charge.cpus for charge in one.charges}
     if resize.add:
         amounts, pool = _raw_sources(context, resize.add, "resize_cpuset.add")
         if pool != one.pool:
-            raise _RefusedError(f"resize_cpuset.add: set {one.id} is of pool {one.pool!r}, the source is of {pool!r}")
+            raise _FailError(f"resize_cpuset.add: set {one.id} is of pool {one.pool!r}, the source is of {pool!r}")
         for index, resource in enumerate(resize.add):
             _same_role(operation, one, resource, f"resize_cpuset.add[{index}]")
         _check_there_is(context, state, amounts, "resize_cpuset.add")
         for (zone, _, stack), amount in amounts.items():
             charges[zone, stack] = charges.get((zone, stack), 0) + amount
-        zones: dict[str, int] | None = _by_zone(amounts)
+        zones = _by_zone(amounts)
     else:
-        _subtract(context, operation, one, resize.subtract, charges)
-        zones = None
+        zones = _subtract(context, operation, one, resize.subtract, charges)
     total = sum(charges.values())
     if one.burst is not None and one.burst < total:
-        raise _RefusedError(f"resize_cpuset: {total} CPUs would be above the burst of set {one.id}, {one.burst:g}")
+        raise _FailError(f"resize_cpuset: {total} CPUs would be above the burst of set {one.id}, {one.burst:g}")
     cpus, blocked, mems = one.cpus, one.blocked, one.mems
     if one.exclusive:
         lost = (one.cpus | one.blocked) & ~context.host.allowed
         if lost:
-            raise _RefusedError(
+            raise _FailError(
                 f"resize_cpuset: set {one.id} is degraded, its CPUs {cpuset.format_mask(lost)} are not there"
             )
-        if zones is None:
-            placement = _shrink(context, state, one, charges)
-        else:
-            placement = _place(context, state, one.profile, total, zones, holds=one.cpus)
+        placement = _place(context, state, one.profile, total, zones, one)
         cpus, blocked, mems = placement.cpus, placement.blocked, placement.mems
     resized = replace(
         one,
@@ -460,7 +468,7 @@ def _resize(context: Context, state: State, operation: Operation) -> Change:
     )
     after = state.with_set(resized)
     converted = inventory.set_resources(context.host, after, context.provider_id, resized)
-    if zones is None:
+    if resize.subtract:
         converted.extend(_gained(context, state, after))
     return Change(after, tuple(converted), _describe(f"resized from {one.charge} CPUs", resized))
 
@@ -471,46 +479,24 @@ def _subtract(
     one: CpuSet,
     subtract: Iterable[Resource],
     charges: dict[tuple[str, bytes], int],
-) -> None:
-    """Take what leaves off the charges."""
+) -> dict[str, int]:
+    """Take what leaves off the charges, and tell how much each zone gets back."""
+    zones: dict[str, int] = {}
     for index, resource in enumerate(subtract):
         where = f"resize_cpuset.subtract[{index}]"
         _ours(context, resource, where, Source.EXCLUSIVE if one.exclusive else Source.SHARED)
         _same_role(operation, one, resource, where)
         if resource.cpu.source.id != one.id:
-            raise _RefusedError(
-                f"{where}: resources of set {one.id} are needed, got those of {resource.cpu.source.id!r}"
-            )
+            raise _FailError(f"{where}: resources of set {one.id} are needed, got those of {resource.cpu.source.id!r}")
         key = (resource.cpu.source.zone, stack_of(resource))
         amount = _amount(resource, where)
         if charges.get(key, 0) < amount:
-            raise _RefusedError(
-                f"{where}: set {one.id} has {charges.get(key, 0)} CPUs of {key[0]}{_stack_text(key[1])}"
-            )
+            raise _FailError(f"{where}: set {one.id} has {charges.get(key, 0)} CPUs of {key[0]}{_stack_text(key[1])}")
         charges[key] -= amount
+        zones[key[0]] = zones.get(key[0], 0) + amount
     if not any(charges.values()):
-        raise _RefusedError(
-            f"resize_cpuset.subtract: nothing would be left of set {one.id}; DESTROY_CPUSET destroys it"
-        )
-
-
-def _shrink(
-    context: Context, state: State, one: CpuSet, charges: Mapping[tuple[str, bytes], int]
-) -> allocator.Placement:
-    """Choose which CPUs stay, where each zone keeps what its charges say."""
-    host = context.host
-    placement = _place(context, state, one.profile, sum(charges.values()), None, holds=one.cpus)
-    wanted: dict[str, int] = {}
-    for (zone, _), amount in charges.items():
-        wanted[zone] = wanted.get(zone, 0) + amount
-    stays = placement.cpus | placement.blocked
-    got = {zone: (stays & mask).bit_count() for zone, mask in host.layout.zones.items() if stays & mask}
-    if got != {zone: amount for zone, amount in wanted.items() if amount}:
-        raise _RefusedError(
-            f"resize_cpuset.subtract: set {one.id} would shrink to "
-            + ", ".join(f"{n} of {zone}" for zone, n in got.items())
-        )
-    return placement
+        raise _FailError(f"resize_cpuset.subtract: nothing would be left of set {one.id}; DESTROY_CPUSET destroys it")
+    return zones
 
 
 def _gained(context: Context, before: State, after: State) -> tuple[Resource, ...]:
