@@ -35,6 +35,7 @@ __all__ = [
     "digest",
     "in_thread",
     "look",
+    "parse_uri",
     "redact",
     "retry_delay",
 ]

@@ -508,7 +508,7 @@ def test_large_documents_do_not_hold_the_reactor_up(server: Server, tmp_path: Pa
     assert MAX_DOCUMENT_BYTES * 0.9 < len(body) < MAX_DOCUMENT_BYTES
     server.put(body)
     broken = tmp_path / "broken.json"
-    broken.write_text("{" + ",".join(f'"{i}":{{}}' for i in range(80_000)) + "}")
+    broken.write_text("{" + ",".join(f'"{i}":{{}}' for i in range(45_000)) + "}")
     provider = Provider()
     results: list[FetchResult] = []
     provider._take = results.append  # type: ignore[method-assign]

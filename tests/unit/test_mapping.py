@@ -176,7 +176,8 @@ FIELDS: list[tuple[dict[str, Any], str]] = [
     ({"power": {"energy_performance_preference": "256"}}, ".power.energy_performance_preference"),
     ({"power": {"energy_performance_preference": 128}}, "must be a string, not a number"),
     ({"pool": ""}, ".pool"),
-    ({"pool": "a b"}, ".pool"),
+    ({"pool": "x" * 129}, ".pool"),
+    ({"pool": "a\tb"}, ".pool"),
     ({"lifetime": "task"}, '.lifetime: "task": must be one of "framework", "role"'),
     ({"mode": "shared", "core_siblings": "required"}, ".core_siblings"),
     ({"mode": "shared", "core_siblings": "denied"}, ".core_siblings"),
@@ -199,7 +200,7 @@ def test_one_slip_is_one_fault_with_path_value_and_reason(cpuset: dict[str, Any]
 
 VALID: list[dict[str, Any]] = [
     {"device": {"match": match, "affinity": "preferred"}}
-    for match in ("0000:3b:00.0", "3B:00.7", "pci:15b3", "pci:15b3:1017", "class:02", "class:0x0200", "net:eth0.5")
+    for match in ("0000:3b:00.0", "3B:00.7", "pci:15b3", "pci:0x15b3:1017", "class:02", "class:0x0200", "net:eth0.5")
 ] + [
     {"device": {"match": "block:nvme0n1"}},
     {"memory": {"policy": "interleave", "nodes": 2, "mode": "required"}},
@@ -227,7 +228,7 @@ def test_all_faults_of_a_document_are_told() -> None:
             {
                 "profile_matrix": {
                     "a": {"cpuset": {"mode": "x", "placement": "y"}},
-                    "b/c": {"cpuset": {}},
+                    " b": {"cpuset": {}},
                     "d": {},
                     "e": {"cpuset": {"mode": "shared", "partition": "root"}},
                 },
@@ -240,7 +241,7 @@ def test_all_faults_of_a_document_are_told() -> None:
         "$.profile_matrix.a.cpuset.placement",
         "$.profile_matrix.d.cpuset",
         "$.profile_matrix.e.cpuset.partition",
-        '$.profile_matrix["b/c"]',
+        '$.profile_matrix[" b"]',
         "$.version",
     ]
 
