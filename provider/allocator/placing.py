@@ -1,0 +1,147 @@
+"""The allocator's entry points: place, explain, largest, free_whole_cores.
+
+Decides the order in which kinds of cores and forms of `denied_preferred` are tried, which memory nodes go with the CPUs,
+and which siblings are blocked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from profiles.mapping import Profile
+from provider.allocator import refusal
+from provider.allocator.request import Placement, Request
+from provider.allocator.rules import Case, Found, cases, whole_cores
+from provider.allocator.search import solve
+from provider.cpuset import format_mask, ids, lowest
+from provider.topology import Topology
+
+__all__ = ["explain", "free_whole_cores", "largest", "place"]
+
+
+def place(
+    host: Topology, zones: Mapping[str, int], pool: int, free: int, request: Request, *, mems: int | None = None
+) -> Placement:
+    """The best CPUs for a request, the same for the same arguments.
+
+    `zones` are the zones with their CPUs, `pool` all CPUs of the request's pool, `free` those of them that no exclusive set
+    holds. `mems` are the memory nodes that may be used, None for all that have memory.
+
+    Raises `Refused` (a `PlacementRefused`) where nothing meets the profile's required rules and the quantities; the
+    message says what would fit.
+    """
+    refusal.check(zones, pool, request)
+    try:
+        attempts = cases(host, zones, pool, free, request, mems)
+    except ValueError as error:
+        raise refusal.unreadable(request, error) from error
+    for index, case in enumerate(attempts):
+        refusal.check_quantities(case, request)
+        found = answer(case)
+        notes: list[str] = []
+        if found is None and case.shrinks:
+            found = answer(replace(case, relaxed=True))
+            if found is not None:
+                notes.append("the rules on nodes, caches and devices cannot be kept by any part of what the set holds")
+        if found is not None:
+            if index:
+                notes.append("siblings could not be kept empty (core_siblings denied_preferred): all CPUs are usable")
+            return _placement(case, found, notes, mems)
+    raise refusal.refused(attempts[-1] if len(attempts) == 1 else attempts[1], zones, mems, fits)
+
+
+def answer(case: Case) -> Found | None:
+    """The best key and the problem that it answers; None where the case cannot be met."""
+    if case.count == 0 and not case.shrinks:
+        return _unchanged(case)
+    limit = case.most_nodes()
+    for among in case.tries():
+        best: Found | None = None
+        for problem in case.problems(among):
+            key = solve(problem)
+            if key is None or (best is not None and key >= best[0]):
+                continue
+            if limit is not None and problem.order.nodes and problem.order.split(key)["nodes"] > limit:
+                continue
+            best = key, problem
+        if best is not None:
+            return best
+    return None
+
+
+def fits(case: Case) -> bool:
+    """Whether the case can be met."""
+    return answer(case) is not None
+
+
+def _unchanged(case: Case) -> Found:
+    for problem in case.problems(case.host.online):
+        return 0, problem
+    for problem in replace(case, relaxed=True).problems(case.host.online):
+        return 0, problem
+    raise AssertionError("a case without rules has a problem")
+
+
+def _placement(case: Case, found: Found, notes: list[str], mems: int | None) -> Placement:
+    key, problem = found
+    charge = case.held | (case.tables.reverse(problem.order.chosen(key)) if key else 0)
+    blocked = 0
+    if case.siblings == "denied":
+        for core in case.host.cores:
+            part = core & charge
+            if part:
+                kept = part & case.usable
+                blocked |= part & ~(kept or lowest(part))
+    if case.profile.device is not None and not case.devices:
+        notes.append(f"no device matches {case.profile.device.match!r}")
+    nodes = memory_of(case, charge, mems, notes)
+    return Placement(charge & ~blocked, blocked, nodes, tuple(notes))
+
+
+def memory_of(case: Case, charge: int, mems: int | None, notes: list[str]) -> int:
+    """The memory nodes for these CPUs."""
+    host = case.host
+    there = [i for i, node in enumerate(host.nodes) if node.has_memory and (mems is None or mems >> node.id & 1)]
+    everywhere = 0
+    for index in there:
+        everywhere |= 1 << host.nodes[index].id
+    if case.profile.memory.policy == "none" or not there:
+        return everywhere
+    nodes = 0
+    for index, node in enumerate(host.nodes):
+        if not node.cpus & charge:
+            continue
+        if index in there:
+            nodes |= 1 << node.id
+            continue
+        nearest = min(there, key=lambda other: (case.tables.distance[index][other], other))
+        nodes |= 1 << host.nodes[nearest].id
+        notes.append(f"node {node.id} has no memory: node {host.nodes[nearest].id}, the nearest that has, is used")
+    return nodes or everywhere
+
+
+def free_whole_cores(host: Topology, free: int) -> int:
+    """The CPUs of `free` in cores all of whose online CPUs are in it."""
+    return whole_cores(host, free & host.online)
+
+
+def largest(
+    host: Topology, zones: Mapping[str, int], pool: int, free: int, profile: Profile, *, mems: int | None = None
+) -> int:
+    """The largest charge that fits now under a profile; 0 where nothing does."""
+    best = 0
+    try:
+        attempts = cases(host, zones, pool, free, Request(1, profile), mems)
+    except ValueError:
+        return 0
+    for case in attempts:
+        best = max(best, refusal.largest_of(case, fits))
+    return best
+
+
+def explain(
+    host: Topology, zones: Mapping[str, int], pool: int, free: int, request: Request, *, mems: int | None = None
+) -> list[str]:
+    """Why the answer is what it is, one sentence a line; the refusal where there is none."""
+    return [format_mask(place(host, zones, pool, free, request, mems=mems).cpus), str(ids(0))]

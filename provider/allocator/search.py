@@ -1,0 +1,353 @@
+"""The search for the best choice of CPUs, by numbers per group.
+
+Decides which `count` CPUs of those that may be chosen make the smallest number of `order`, under exact quantities by
+zone and limits on the nodes and caches used. Each group of the tree gets a table: for each number of CPUs taken there
+the best key, and the keys of its children add up. A key also has the chosen CPUs in it, so the answer is read from it.
+
+Never decides which CPUs may be chosen, nor what a profile asks for (`rules`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import comb
+
+from provider.allocator.order import Order
+from provider.allocator.tables import Tables, Tree, Vertex
+
+__all__ = ["MAX_NODE_SETS", "Problem", "solve"]
+
+MAX_NODE_SETS = 20_000
+"""Where distances do not fit a tree, at most this many sets of nodes are compared; beyond it the sets are grown from each node
+to its nearest ones, and the answer is a good one, not always the best."""
+
+MAX_NODE_SETS_SOLVED = 500
+"""Of these at most so many are looked into, in the order of their distances."""
+
+_NODE = 1 << 16
+_LLC = 1 << 32
+_COUNT = _NODE - 1
+
+Table = dict[int, int]
+"""CPUs taken here + `_NODE` * nodes used + `_LLC` * caches used -> best key. The latter two only where they are limited."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What to choose."""
+
+    tables: Tables
+    tree: Tree
+    order: Order
+    count: int
+    """How many CPUs to choose."""
+    choice: int
+    """CPUs that may be chosen."""
+    held: int
+    """CPUs that the set has and keeps."""
+    free: int
+    """CPUs of the pool that are free before the choice; contains `choice`."""
+    whole: bool = False
+    """Only whole cores may be chosen."""
+    units: bool = False
+    """With `whole`: parts of cores count as whole if they are all that may be chosen of the core (for what shrinks)."""
+    zones: Mapping[str, int] | None = None
+    """Exactly so many chosen CPUs of each zone, none of the others."""
+    local: int = 0
+    """CPUs local to the device."""
+    nodes: Mapping[int, int] | None = None
+    """How many nodes may be used (those of `held` included) -> what that number costs in step `count`; None: any number."""
+    max_llcs: int | None = None
+    distances: bool = False
+    """Whether to tell distances apart; `solve` sets it where they can decide."""
+
+
+def solve(problem: Problem) -> int | None:
+    """The smallest key, or None where nothing meets the problem's rules."""
+    if problem.choice.bit_count() < problem.count:
+        return None
+    if not problem.order.dist or problem.tree.uniform:
+        return _root(problem)
+    if problem.order.nodes:
+        # Most answers have one node: then no distance decides.
+        first = _root(problem)
+        if first is None:
+            return None
+        fewest = problem.order.split(first)["nodes"]
+        if fewest < 2:
+            return first
+        problem = replace(problem, nodes={fewest: 0})
+    if problem.tree.metric:
+        return _root(replace(problem, distances=True))
+    return _by_node_sets(problem)
+
+
+def _root(problem: Problem) -> int | None:
+    table = _Solver(problem).table(problem.tree.root, problem.count, problem.choice.bit_count())
+    if problem.nodes is None and problem.max_llcs is None:
+        return table.get(problem.count)
+    best: int | None = None
+    for state, key in table.items():
+        if state & _COUNT != problem.count:
+            continue
+        if problem.max_llcs is not None and state >> 32 > problem.max_llcs:
+            continue
+        if problem.nodes is not None:
+            cost = problem.nodes.get((state >> 16) & _COUNT)
+            if cost is None:
+                continue
+            key += cost * problem.order.count
+        if best is None or key < best:
+            best = key
+    return best
+
+
+class _Solver:
+    """One pass over the tree."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.count_nodes = problem.nodes is not None
+        self.most_nodes = max(problem.nodes, default=0) if problem.nodes is not None else 0
+        self.count_llcs = problem.max_llcs is not None
+
+    def table(self, vertex: Vertex, need: int, there: int) -> Table:
+        """The best keys of a group, where `need` CPUs are to come from the `there` choosable ones of a larger group."""
+        problem = self.problem
+        mine = (problem.choice & vertex.mask).bit_count()
+        if problem.zones is not None and vertex.zone is not None:
+            need = problem.zones.get(vertex.zone, 0)
+            there = mine
+        if mine < need - (there - mine):
+            return {}
+        table = self._leaf(vertex, need) if not vertex.children else self._inner(vertex, need, there)
+        least = max(0, need - (there - mine))
+        if problem.zones is not None and vertex.zone is not None:
+            least = need
+        table = {state: key for state, key in table.items() if least <= state & _COUNT <= need}
+        if vertex.node >= 0 or vertex.llc or vertex.package or vertex.zone is not None:
+            table = self._priced(vertex, table)
+        return table
+
+    def _inner(self, vertex: Vertex, need: int, there: int) -> Table:
+        problem = self.problem
+        table: Table = {0: 0}
+        rest = there
+        weight = problem.order.dist * vertex.distance if problem.distances else 0
+        for child in vertex.children:
+            if not (problem.choice | problem.held) & child.mask:
+                continue
+            rest -= (problem.choice & child.mask).bit_count()
+            other = self.table(child, need, there)
+            table = self._merge(table, other, need, weight)
+            least = need - rest
+            if least > 0 and problem.zones is None:
+                table = {state: key for state, key in table.items() if state & _COUNT >= least}
+            if not table:
+                return table
+        return table
+
+    def _merge(self, one: Table, other: Table, need: int, weight: int) -> Table:
+        merged: Table = {}
+        limit = self.problem.max_llcs
+        for state, key in one.items():
+            nodes = (state >> 16) & _COUNT
+            for state2, key2 in other.items():
+                both = state + state2
+                if both & _COUNT > need:
+                    continue
+                if self.count_nodes and (both >> 16) & _COUNT > self.most_nodes:
+                    continue
+                if limit is not None and both >> 32 > limit:
+                    continue
+                total = key + key2
+                if weight:
+                    total += weight * nodes * ((state2 >> 16) & _COUNT)
+                old = merged.get(both)
+                if old is None or total < old:
+                    merged[both] = total
+        return merged
+
+    def _leaf(self, leaf: Vertex, need: int) -> Table:
+        problem = self.problem
+        table: Table = {0: 0}
+        for core in leaf.cores:
+            part = core & leaf.mask
+            choice = problem.choice & part
+            held = problem.held & part
+            if not choice and not held:
+                continue
+            options = self._core(core, choice, held, (problem.free & part).bit_count())
+            merged: Table = {}
+            for taken, key in table.items():
+                for more, key2 in options:
+                    both = taken + more
+                    if both > need:
+                        break
+                    total = key + key2
+                    old = merged.get(both)
+                    if old is None or total < old:
+                        merged[both] = total
+            table = merged
+        return table
+
+    def _core(self, core: int, choice: int, held: int, free: int) -> list[tuple[int, int]]:
+        """(CPUs taken of this core, key), ascending; the lowest local ids are taken first."""
+        problem = self.problem
+        order = problem.order
+        bit = problem.tables.bit
+        width = core.bit_count()
+        size = choice.bit_count()
+        has = held.bit_count()
+        only_all = problem.whole
+        if only_all and choice | held != core and not problem.units:
+            size = 0
+        options: list[tuple[int, int]] = []
+        ids = 0
+        near = 0
+        for taken, cpu in enumerate(_ordered(choice, problem.local, size)):
+            if cpu:
+                ids += bit[cpu]
+                near += 1 if cpu & problem.local else 0
+            if only_all and 0 < taken < size:
+                continue
+            own = has + taken
+            key = -ids - order.local * near + order.sos_core * own * own
+            if own:
+                key += order.touched
+                if own == width:
+                    key -= order.whole * own
+            if 0 < free - taken < width:
+                key += order.broken
+            options.append((taken, key))
+        return options
+
+    def _priced(self, vertex: Vertex, table: Table) -> Table:
+        """Add what it costs that this group is used, or stays free."""
+        problem = self.problem
+        order = problem.order
+        has = (problem.held & vertex.mask).bit_count()
+        free = (problem.free & vertex.mask).bit_count()
+        priced: Table = {}
+        for state, key in table.items():
+            taken = state & _COUNT
+            own = taken + has
+            if vertex.node >= 0:
+                key += order.sos_node * own * own
+                if own:
+                    key += order.nodes + order.left_nodes * (free - taken)
+                    if not has:
+                        key += order.new_nodes
+                    if self.count_nodes:
+                        state += _NODE
+                if free > taken:
+                    key += order.stay_nodes
+            if vertex.llc:
+                key += order.sos_llc * own * own
+                if own:
+                    key += order.llcs + order.left_llcs * (free - taken)
+                    if not has:
+                        key += order.new_llcs
+                    if self.count_llcs:
+                        state += _LLC
+                if free > taken:
+                    key += order.stay_llcs
+            if vertex.package and own:
+                key += order.packages
+            if vertex.zone is not None:
+                key += order.sos_zone * own * own
+            priced[state] = key
+        return priced
+
+
+def _ordered(choice: int, local: int, size: int) -> Iterator[int]:
+    """0 and then `size` CPUs as masks, local ones first, lowest first."""
+    yield 0
+    for group in (choice & local, choice & ~local):
+        while group and size:
+            cpu = group & -group
+            group ^= cpu
+            size -= 1
+            yield cpu
+
+
+def _by_node_sets(problem: Problem) -> int | None:
+    """Distances that fit no tree: compare sets of nodes, the nearest first, and stop where none can be better."""
+    order = problem.order
+    assert problem.nodes is not None
+    masks: dict[int, int] = {}
+    for vertex in problem.tree.nodes:
+        masks[vertex.node] = masks.get(vertex.node, 0) | vertex.mask
+    fixed = tuple(node for node, mask in masks.items() if problem.held & mask)
+    there = [node for node, mask in masks.items() if node not in fixed and problem.choice & mask]
+    # With these two the sets come in the order of the first steps that can differ.
+    sorted_by_steps = not order.new_nodes and not (order.count and order.whole)
+    best: int | None = None
+    tried = 0
+    for number, cost in sorted(problem.nodes.items(), key=lambda item: item[1]):
+        if best is not None and order.count and not order.new_nodes:
+            break
+        sets: list[tuple[int, int, tuple[int, ...], int]] = []
+        for chosen in _node_sets(problem, fixed, there, masks, number - len(fixed)):
+            mask = 0
+            for node in chosen:
+                mask |= masks[node]
+            if (problem.choice & mask).bit_count() < problem.count:
+                continue
+            near = min(problem.count, (problem.choice & mask & problem.local).bit_count()) if order.nodes else 0
+            sets.append((-near if order.local else 0, _distance(problem.tables, chosen), chosen, mask))
+        sets.sort()
+        for near, distance, _, mask in sets:
+            if best is not None and sorted_by_steps:
+                found = order.split(best)
+                if (near, distance) > (found.get("local", 0) if order.nodes else 0, found["dist"]):
+                    break
+            if tried >= MAX_NODE_SETS_SOLVED:
+                break
+            tried += 1
+            key = _root(replace(problem, choice=problem.choice & mask, nodes={number: cost}))
+            if key is not None:
+                key += distance * order.dist
+                if best is None or key < best:
+                    best = key
+    return best if best is not None else _root(problem)
+
+
+def _node_sets(
+    problem: Problem, fixed: tuple[int, ...], there: list[int], masks: Mapping[int, int], more: int
+) -> Iterator[tuple[int, ...]]:
+    """Sets of `fixed` and `more` other nodes: all of them, or where these are too many, good ones."""
+    if more < 0 or more > len(there):
+        return
+    if comb(len(there), more) <= MAX_NODE_SETS:
+        for chosen in combinations(there, more):
+            yield (*fixed, *chosen)
+        return
+    distance = problem.tables.distance
+    room = {node: (problem.choice & masks[node]).bit_count() for node in there}
+    seen: set[tuple[int, ...]] = set()
+    for start in there:
+        for by_room in (False, True):
+            group = [*fixed, start]
+            while len(group) < len(fixed) + more:
+                rest = (node for node in there if node not in group)
+                group.append(
+                    min(
+                        rest,
+                        key=lambda node: (
+                            (-room[node], sum(distance[node][one] for one in group), node)
+                            if by_room
+                            else (sum(distance[node][one] for one in group), -room[node], node)
+                        ),
+                    )
+                )
+            found = tuple(sorted(group))
+            if found not in seen:
+                seen.add(found)
+                yield found
+
+
+def _distance(tables: Tables, nodes: Iterable[int]) -> int:
+    return sum(tables.distance[a][b] for a, b in combinations(sorted(nodes), 2))

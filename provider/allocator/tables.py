@@ -1,0 +1,273 @@
+"""A host as the allocator searches it: one tree of groups of CPUs, built once per topology and set of zones.
+
+Every node, package, last-level cache and zone is a vertex; the children of a vertex are the groups inside it, and the
+leaves hold cores. Distances between nodes go into the same tree where they allow it: a vertex then says how far two
+nodes are apart that lie in different children of it. Never decides what is better, and knows nothing of free CPUs.
+
+Groups that cross each other (firmware tells odd things) are cut: nodes by zones, packages by both, caches by all three;
+each piece then counts as a group of its own. A core that is cut by a group is whole nowhere, so that `required` and
+`denied`, which promise whole cores, do not use it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from provider.cpuset import ids, lowest
+from provider.topology import Topology
+
+__all__ = ["Tables", "Tree", "Vertex", "tables"]
+
+_LOCAL = 10
+_REMOTE = 20
+_MAX_TOPOLOGIES = 8
+_MAX_TREES = 16
+
+
+@dataclass(slots=True, eq=False)
+class Vertex:
+    """One group of CPUs; it may be a node, a cache, a package and a zone at once."""
+
+    mask: int
+    node: int = -1
+    """Index into `Topology.nodes`."""
+    llc: bool = False
+    package: bool = False
+    zone: str | None = None
+    distance: int = 0
+    """Between two nodes in different children, both directions added; 0 where no two nodes are below."""
+    children: tuple[Vertex, ...] = ()
+    cores: tuple[int, ...] = ()
+    """Of a leaf: its cores, each with all its online CPUs, by lowest id."""
+
+
+@dataclass(slots=True, eq=False)
+class Tree:
+    """The groups of a host under one set of zones."""
+
+    root: Vertex
+    nodes: tuple[Vertex, ...]
+    llcs: tuple[Vertex, ...]
+    packages: tuple[Vertex, ...]
+    metric: bool
+    """Whether the distances are all in the tree. If not, sets of nodes are compared one by one."""
+    uniform: bool
+    """Whether all nodes are equally far apart, so that distances decide nothing."""
+
+
+@dataclass(slots=True, eq=False)
+class Tables:
+    """What is computed once for a topology."""
+
+    host: Topology
+    width: int
+    """Bits of a mask: the highest online CPU id plus one."""
+    bit: dict[int, int]
+    """CPU as a mask -> its weight in step 12: the lower the id, the heavier."""
+    distance: tuple[tuple[int, ...], ...]
+    """By index of node; both directions added."""
+    trees: OrderedDict[tuple[tuple[str, int], ...], Tree] = field(default_factory=OrderedDict)
+    memo: dict[object, object] = field(default_factory=dict)
+    """Bounded by its users; results that depend on the arguments of one call only."""
+
+    def tree(self, zones: Mapping[str, int]) -> Tree:
+        """The tree for these zones; kept for as long as few different ones are asked for."""
+        key = tuple(zones.items())
+        found = self.trees.get(key)
+        if found is None:
+            found = _build(self, zones)
+            self.trees[key] = found
+            if len(self.trees) > _MAX_TREES:
+                self.trees.popitem(last=False)
+        return found
+
+    def reverse(self, mask: int) -> int:
+        """The bits of a mask in the opposite order: turns CPUs into weights and back."""
+        return int(f"{mask:0{self.width}b}"[::-1], 2) if mask else 0
+
+
+_known: OrderedDict[int, Tables] = OrderedDict()
+
+
+def tables(host: Topology) -> Tables:
+    """The tables of a topology object; frozen, so that its identity is enough to find them again."""
+    found = _known.get(id(host))
+    if found is not None and found.host is host:
+        return found
+    width = max(host.online.bit_length(), 1)
+    bit = {1 << cpu: 1 << (width - 1 - cpu) for cpu in range(width) if host.online >> cpu & 1}
+    found = Tables(host, width, bit, _distances(host))
+    _known[id(host)] = found
+    while len(_known) > _MAX_TOPOLOGIES:
+        _known.popitem(last=False)
+    return found
+
+
+def _distances(host: Topology) -> tuple[tuple[int, ...], ...]:
+    def one(i: int, j: int) -> int:
+        row = host.nodes[i].distances
+        return row[j] if j < len(row) else (_LOCAL if i == j else _REMOTE)
+
+    count = range(len(host.nodes))
+    return tuple(tuple(one(i, j) + one(j, i) for j in count) for i in count)
+
+
+def _build(owner: Tables, zones: Mapping[str, int]) -> Tree:
+    host = owner.host
+    everything = host.online
+    node_masks = [node.cpus & everything for node in host.nodes]
+    zone_masks = {name: mask for name, mask in _grow_zones(host, zones).items() if mask}
+    pieces = [(index, piece) for index, mask in enumerate(node_masks) for piece in _cut([mask], zone_masks.values())]
+    node_pieces = [piece for _, piece in pieces if piece]
+    packages = _cut(_cover(host.packages, everything), [*zone_masks.values(), *node_pieces])
+    llcs = _cut(_cover(host.llcs, everything), [*zone_masks.values(), *node_pieces, *packages])
+    clusters = _clusters(owner, node_masks)
+    fixed = [*zone_masks.values(), *node_pieces, *packages, *llcs]
+    metric = not any(_crosses(mask, other) for mask in clusters for other in fixed)
+    made: dict[int, Vertex] = {}
+
+    def vertex(mask: int) -> Vertex:
+        return made.setdefault(mask, Vertex(mask))
+
+    root = vertex(everything)
+    for index, mask in pieces:
+        if mask:
+            vertex(mask).node = index
+    for mask in packages:
+        vertex(mask).package = True
+    for mask in llcs:
+        vertex(mask).llc = True
+    for mask in clusters if metric else ():
+        vertex(mask)
+    for name, mask in zone_masks.items():
+        vertex(mask).zone = name
+    _nest(made, host)
+    metric = _set_distances(root, owner.distance) and metric
+    there = [index for index, mask in enumerate(node_masks) if mask]
+    far = {owner.distance[a][b] for a in there for b in there if a != b}
+    found = list(made.values())
+    return Tree(
+        root,
+        tuple(sorted((v for v in found if v.node >= 0), key=lambda v: v.node)),
+        tuple(v for v in found if v.llc),
+        tuple(v for v in found if v.package),
+        metric,
+        len(far) < 2,
+    )
+
+
+def _grow_zones(host: Topology, zones: Mapping[str, int]) -> dict[str, int]:
+    """Zones without holes: a CPU in no zone (reserved, floor) joins the zone of its core, cache or node.
+
+    Nothing is ever taken from there, and groups that only lack such CPUs stay nested.
+    """
+    grown = {name: mask & host.online for name, mask in zones.items()}
+    taken = 0
+    for mask in grown.values():
+        taken |= mask
+    for groups in (host.cores, host.llcs, tuple(node.cpus for node in host.nodes), host.packages, (host.online,)):
+        for group in groups:
+            loose = group & ~taken & host.online
+            if not loose:
+                continue
+            owners = [name for name, mask in grown.items() if mask & group]
+            if len(owners) == 1:
+                grown[owners[0]] |= loose
+                taken |= loose
+    return grown
+
+
+def _cover(groups: Iterable[int], everything: int) -> list[int]:
+    found = [group & everything for group in groups if group & everything]
+    rest = everything
+    for group in found:
+        rest &= ~group
+    return [*found, rest] if rest else found
+
+
+def _crosses(one: int, other: int) -> bool:
+    return bool(one & other and one & ~other and other & ~one)
+
+
+def _cut(groups: Iterable[int], by: Iterable[int]) -> list[int]:
+    pieces = list(groups)
+    for knife in by:
+        cut: list[int] = []
+        for piece in pieces:
+            cut.extend((piece & knife, piece & ~knife) if _crosses(piece, knife) else (piece,))
+        pieces = cut
+    return pieces
+
+
+def _clusters(owner: Tables, node_masks: Sequence[int]) -> list[int]:
+    """Groups of nodes that are near to each other, for every distance that occurs."""
+    there = [index for index, mask in enumerate(node_masks) if mask]
+    steps = sorted({owner.distance[a][b] for a in there for b in there if a != b})
+    clusters: list[int] = []
+    for limit in steps[:-1]:
+        left = set(there)
+        while left:
+            group = [left.pop()]
+            for one in group:
+                near = {other for other in left if owner.distance[one][other] <= limit}
+                left -= near
+                group.extend(near)
+            if len(group) > 1:
+                clusters.append(sum(node_masks[index] for index in group))
+    return clusters
+
+
+def _nest(made: dict[int, Vertex], host: Topology) -> None:
+    """Parents and children by inclusion; what an inner vertex has beyond its children becomes a leaf."""
+    ordered = sorted(made.values(), key=lambda v: (-v.mask.bit_count(), v.mask & -v.mask))
+    parents: dict[int, list[Vertex]] = {vertex.mask: [] for vertex in ordered}
+    deepest: list[Vertex] = []
+    for vertex in ordered:
+        for parent in reversed(deepest):
+            if vertex.mask & ~parent.mask == 0:
+                parents[parent.mask].append(vertex)
+                break
+        deepest.append(vertex)
+    for vertex in ordered:
+        children = parents[vertex.mask]
+        rest = vertex.mask
+        for child in children:
+            rest &= ~child.mask
+        if children and rest:
+            children = [*children, Vertex(rest)]
+        vertex.children = tuple(sorted(children, key=lambda v: v.mask & -v.mask))
+    leaves = {leaf.mask: leaf for vertex in ordered for leaf in (vertex, *vertex.children) if not leaf.children}
+    inside: dict[int, list[int]] = {mask: [] for mask in leaves}
+    home = {1 << cpu: mask for mask in leaves for cpu in ids(mask)}
+    for core in host.cores:
+        for mask in {home[1 << cpu] for cpu in ids(core & host.online)}:
+            inside[mask].append(core)
+    for mask, leaf in leaves.items():
+        leaf.cores = tuple(sorted(inside[mask], key=lambda core, mask=mask: lowest(core & mask)))
+
+
+def _set_distances(vertex: Vertex, distance: Sequence[Sequence[int]]) -> bool:
+    """Write the distances into the tree; False where a vertex would need several."""
+    ok = True
+
+    def below(one: Vertex) -> list[int]:
+        nonlocal ok
+        groups = [below(child) for child in one.children]
+        if one.node >= 0:
+            return [one.node]
+        between = {
+            distance[a][b]
+            for index, group in enumerate(groups)
+            for other in groups[index + 1 :]
+            for a in group
+            for b in other
+        }
+        if len(between) > 1:
+            ok = False
+        one.distance = min(between, default=0)
+        return [node for group in groups for node in group]
+
+    below(vertex)
+    return ok
