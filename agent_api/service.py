@@ -27,7 +27,8 @@ from twisted.internet.error import CannotListenError
 from twisted.internet.task import LoopingCall
 
 from agent_api.core import effects
-from agent_api.core.master import Master, Options
+from agent_api.core.master import Master
+from agent_api.core.model import Options
 from agent_api.errors import ApiError
 from agent_api.launcher import Exit, Launcher
 from agent_api.provider_daemon import ProviderDaemons
@@ -180,7 +181,7 @@ class Agent:
         configs = self.master.configs()
         for config in configs:
             self.daemons.start(config.info)
-        self._ticker = LoopingCall(self.turn, lambda now: None)
+        self._ticker = LoopingCall(self.notify, lambda now: None)
         self._ticker.clock = self.reactor
         self._ticker.start(TICK_SECONDS, now=False)
         content = {"agent": self.agent_url, "master": self.master_url, "pid": os.getpid()}
@@ -202,6 +203,7 @@ class Agent:
     def stop(self) -> Any:
         """End the streams, the ports and the providers; then give the state up. Tasks live on."""
         self.ready = False
+        self._broken = True
         if self._ticker is not None and self._ticker.running:
             self._ticker.stop()
         for stream in [*self._streams.values(), *self._operators]:
@@ -241,13 +243,20 @@ class Agent:
                 result = decide(now)
             except Exception as error:
                 failure = error
-            self.master.tick(now)
+            try:
+                self.master.tick(now)
+            except Exception:
+                # A fault of ours; what was decided before it still has to be kept and told.
+                log.exception("the core's timers failed")
             drained = self.master.drain()
             self._commit([effect for effect in drained if is_change(effect)])
             if failure is None and first is not None:
                 first(result)
             for effect in drained:
-                self._perform(effect)
+                try:
+                    self._perform(effect)
+                except Exception:
+                    log.exception("carrying out %s failed", type(effect).__name__)
         finally:
             self._busy = False
         if self._later:
@@ -257,17 +266,19 @@ class Agent:
         return result
 
     def notify(self, decide: Callable[[float], None]) -> None:
-        """Run a turn now, or right after the one that is running. For news from the world."""
-        if self._busy or self._later:
-            self._later.append(decide)
-            if not self._busy:
-                self.reactor.callLater(0, self._run_later)
-        elif not self._broken:
-            self.turn(decide)
+        """Run a turn now, or right after the one that is running. For news from the world; never raises."""
+        self._later.append(decide)
+        if not self._busy:
+            self._run_later()
 
     def _run_later(self) -> None:
-        while self._later and not self._broken:
-            self.turn(self._later.popleft())
+        while self._later and not self._busy and not self._broken:
+            try:
+                self.turn(self._later.popleft())
+            except ApiError as error:
+                log.warning("news from the world was refused: %s", error)
+            except Exception:
+                log.exception("a turn of the core failed")
 
     def _commit(self, changes: list[Any]) -> None:
         if not changes:
@@ -280,7 +291,7 @@ class Agent:
             self._broken = True
             self.ready = False
             log.critical("the state cannot be written, stopping: %s", error)
-            self.failed.callback(None)
+            self.reactor.callLater(0, self.failed.callback, None)
             raise ApiError(503, "The state cannot be written; the agent is stopping") from error
 
     def _perform(self, effect: effects.Effect) -> None:
@@ -300,7 +311,11 @@ class Agent:
                         records[operator.media] = recordio.frame(codec.encode(event, operator.media))
                     operator.send_record(records[operator.media])
             case effects.LaunchTask(framework_id, task, user, cpu_resources):
-                self.launcher.launch(framework_id, task, user, cpu_resources)
+                try:
+                    self.launcher.launch(framework_id, task, user, cpu_resources)
+                except Exception as error:
+                    log.exception("launching task %s of %s failed", task.task_id.value, framework_id)
+                    self._task_failed(framework_id, task.task_id.value, f"launching failed: {error}")
             case effects.KillTask(framework_id, task_id, grace_seconds):
                 self.launcher.kill(framework_id, task_id, grace_seconds)
             case _:

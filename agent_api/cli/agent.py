@@ -106,6 +106,7 @@ def agent(
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
         force=True,
     )
+    logging.getLogger("alembic").setLevel(logging.WARNING)
     # Only now: importing the reactor and the core takes time that `--help` need not.
     from agent_api.service import Settings
 
@@ -133,9 +134,12 @@ def agent(
 
 def _run(settings: Any) -> int:
     from twisted.internet import reactor as global_reactor
+    from twisted.python.log import PythonLoggingObserver
 
     from agent_api.service import Agent, StartError
 
+    PythonLoggingObserver("twisted").start()
+    logging.getLogger("twisted").setLevel(logging.WARNING)
     reactor: Any = global_reactor
     running = Agent(settings, reactor)
     status = 0

@@ -109,7 +109,9 @@ class World:
         return self.work_dir / "providers" / f"{TYPE}.{name}"
 
     def pid(self, name: str = "host") -> int:
-        return int(json.loads((self.directory(name) / "pid.json").read_text())["pid"])
+        text = (self.directory(name) / "pid.json").read_text()
+        assert text.endswith("}"), "cut"
+        return int(json.loads(text)["pid"])
 
     def starts(self, name: str = "host") -> list[int]:
         return [int(line) for line in (self.directory(name) / "starts").read_text().split()]
