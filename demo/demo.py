@@ -2,7 +2,7 @@
 
 Starts an agent in a scratch directory, adds a CPU provider through the operator API, makes an exclusive CPU set
 by the name of a profile, runs a task pinned to it beside a plain one, shows which CPUs each has as the kernel
-tells, destroys the set, and stops everything it started. Everything it does is done with commands or calls that a user has.
+tells, destroys the set, and stops everything it started: all of it with commands or calls that a user has.
 """
 
 from __future__ import annotations
