@@ -1,412 +1,180 @@
-"""Mesos messages as JSON and as protobuf, both ways.
+"""Messages to and from what goes over the wire: JSON in Mesos's own manner, and protobuf.
 
-Decides how Mesos's JSON maps to messages (it is not protobuf's own JSON mapping: see `to_json` and `from_json`) and the
-wording of what is wrong with a body, which clients match on. It never decides what a message means.
+Decides what text and which bytes are a message, and how the errors read (a real Mesos's words, where it has some). It
+never decides whether a call makes sense; that is validation, and it comes after. What a JSON value becomes in a field
+is in `agent_api.wire.plans`.
 
-The mapping of a message type is compiled once, into one closure a field, and not looked up by reflection at each call.
-Source of the rules: the behaviour of Mesos 1.12's stout library (JSON::protobuf and protobuf::parse), as recorded.
+JSON cannot carry NaN and infinities, and text must be UTF-8: a message with either is refused when it comes in as
+protobuf too, so that what one client sent can always be shown to another.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
-import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from json.decoder import JSONDecodeError
+from typing import Any, NoReturn, TypeVar
 
-from google.protobuf.descriptor import Descriptor, EnumValueDescriptor, FieldDescriptor
-from google.protobuf.message import DecodeError, EncodeError, Message
+from google.protobuf.message import DecodeError, Message
+
+from agent_api.wire import plans
 
 __all__ = ["JSON", "PROTOBUF", "CodecError", "decode", "encode", "from_dict", "from_json", "to_dict", "to_json"]
 
 JSON = "application/json"
 PROTOBUF = "application/x-protobuf"
 
+NEAR = 256
+"""Characters of the faulty line that an error repeats."""
+
 M = TypeVar("M", bound=Message)
 
-_DEPRECATED_DEFAULTS = {"mesos.v1.Resource.role"}
-"""Declared defaults are written, but for those of fields that Mesos's schema marks as deprecated."""
-
-_MAX_DEPTH = 100
-"""Nesting of messages; the same bound as protobuf's own parser has."""
-
-_INTEGERS = {
-    FieldDescriptor.CPPTYPE_INT32: (-(2**31), 2**31 - 1, "int32"),
-    FieldDescriptor.CPPTYPE_INT64: (-(2**63), 2**63 - 1, "int64"),
-    FieldDescriptor.CPPTYPE_UINT32: (0, 2**32 - 1, "uint32"),
-    FieldDescriptor.CPPTYPE_UINT64: (0, 2**64 - 1, "uint64"),
-}
+_SPACE = re.compile(r"[ \t\r\n]*", re.ASCII)
+_STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN', re.DOTALL)
 
 
 class CodecError(ValueError):
-    """A body that is no such message. The text is the one a Mesos client gets, and names the field and the value."""
+    """What came is no message of the wanted type, or a message cannot be written.
 
-
-def encode(message: Message, media: str) -> bytes:
-    """The body for a media type. Raises CodecError where a required field is missing: a bug of ours."""
-    if media == JSON:
-        return to_json(message)
-    if media == PROTOBUF:
-        try:
-            return message.SerializeToString()
-        except EncodeError as error:
-            raise CodecError(str(error)) from error
-    raise ValueError(f"no such media type: {media!r}")
-
-
-def decode(kind: type[M], data: bytes, media: str) -> M:
-    """The message in a body. Raises CodecError."""
-    if media == JSON:
-        return from_json(kind, data)
-    if media != PROTOBUF:
-        raise ValueError(f"no such media type: {media!r}")
-    message = kind()
-    try:
-        message.ParseFromString(data)
-        complete = message.IsInitialized()
-    except (DecodeError, RuntimeWarning):
-        complete = False
-    if not complete:
-        raise CodecError(f"Failed to parse body into {kind.DESCRIPTOR.name} protobuf")
-    return message
-
-
-# ---------------------------------------------------------------------------------------------- to JSON
-
-
-def to_json(message: Message) -> bytes:
-    """Compact ASCII JSON: names as in the schema, 64-bit integers as numbers, enums by name, bytes in base64.
-
-    Fields that are not set are left out, but for those with a declared default. Raises CodecError for
-    numbers that JSON does not have (infinite, not a number).
+    The text is a whole sentence for the client; `detail` is the part after "Failed to …: ", empty if there is none.
     """
-    try:
-        return json.dumps(to_dict(message), separators=(",", ":"), allow_nan=False).encode("ascii")
-    except ValueError as error:
-        raise CodecError(f"{message.DESCRIPTOR.name} has a number that JSON cannot carry: {error}") from error
+
+    def __init__(self, action: str, detail: str = "", *, hidden: bool = False) -> None:
+        """`hidden` keeps the detail out of the text, where Mesos has none; it is there for the log."""
+        super().__init__(action if hidden or not detail else f"{action}: {detail}")
+        self.detail = detail
+
+
+class _ConstantError(ValueError):
+    """NaN or an infinity as a bare word; Python's parser takes them, JSON does not."""
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _ConstantError(name)
+
+
+_scan = json.JSONDecoder(parse_constant=_refuse_constant).raw_decode
+_dump = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"), check_circular=False).encode
 
 
 def to_dict(message: Message) -> dict[str, Any]:
-    """What `to_json` writes, as Python values."""
-    result: dict[str, Any] = {}
-    for write in _writers(message.DESCRIPTOR):
-        write(message, result)
-    return result
+    """The message as `json.dumps` takes it: new dicts and lists, 64-bit integers as numbers, bytes as base64.
 
-
-Writer = Callable[[Message, dict[str, Any]], None]
-
-
-@cache
-def _writers(descriptor: Descriptor) -> tuple[Writer, ...]:
-    return tuple(_writer(field) for field in sorted(descriptor.fields, key=lambda field: field.number))
-
-
-def _writer(field: FieldDescriptor) -> Writer:
-    name = field.name
-    if _is_map(field):
-        value_of = _value_writer(_entry(field)["value"])
-
-        def write_map(message: Message, result: dict[str, Any]) -> None:
-            found = getattr(message, name)
-            if found:
-                result[name] = {str(key): value_of(found[key]) for key in sorted(found)}
-
-        return write_map
-    value_of = _value_writer(field)
-    if field.is_repeated:
-
-        def write_list(message: Message, result: dict[str, Any]) -> None:
-            found = getattr(message, name)
-            if found:
-                result[name] = [value_of(item) for item in found]
-
-        return write_list
-    if field.has_default_value and field.full_name not in _DEPRECATED_DEFAULTS:
-
-        def write_always(message: Message, result: dict[str, Any]) -> None:
-            result[name] = value_of(getattr(message, name))
-
-        return write_always
-
-    def write(message: Message, result: dict[str, Any]) -> None:
-        if message.HasField(name):
-            result[name] = value_of(getattr(message, name))
-
-    return write
-
-
-def _value_writer(field: FieldDescriptor) -> Callable[[Any], Any]:
-    if field.type == FieldDescriptor.TYPE_BYTES:
-        return lambda value: base64.b64encode(value).decode("ascii")
-    if field.cpp_type == FieldDescriptor.CPPTYPE_ENUM:
-        names = {value.number: value.name for value in reversed(_enum_values(field))}
-        return names.__getitem__
-    if field.cpp_type == FieldDescriptor.CPPTYPE_MESSAGE:
-        return to_dict
-    return lambda value: value
-
-
-# -------------------------------------------------------------------------------------------- from JSON
-
-
-def from_json(kind: type[M], data: bytes | str) -> M:
-    """Read a JSON body.
-
-    null is an unset field; unknown fields and unknown names of optional enums are dropped; of duplicate keys the last
-    counts; strings are taken for numbers and booleans; a lone value is taken for a list of one. Raises CodecError.
+    Doubles that JSON cannot carry are passed on as they are; `to_json` refuses them.
     """
-    try:
-        text = data.decode("utf-8") if isinstance(data, bytes) else data
-        value, end = _DECODER.raw_decode(text, _SPACE.match(text).end())  # type: ignore[union-attr]
-    except UnicodeDecodeError as error:
-        raise CodecError(f"Failed to parse body into JSON: invalid UTF-8 at byte {error.start}") from error
-    except json.JSONDecodeError as error:
-        near = error.doc[error.pos :].split("\n", 1)[0][:80]
-        raise CodecError(f"Failed to parse body into JSON: syntax error at line {error.lineno} near: {near}") from error
-    except RecursionError as error:
-        raise CodecError("Failed to parse body into JSON: nested too deeply") from error
-    except ValueError as error:
-        raise CodecError(f"Failed to parse body into JSON: {error}") from error
-    if text[end:].strip(" \t\r\n"):
-        raise CodecError(
-            "Failed to parse body into JSON: Parsed JSON included non-whitespace trailing characters: "
-            + text[end:][:80]
-        )
-    return from_dict(kind, value)
+    return plans.writer(plans.descriptor(message))(message)
 
 
-def from_dict(kind: type[M], value: Any) -> M:
-    """What `from_json` reads, from Python values. Raises CodecError."""
-    prefix = f"Failed to convert JSON into {kind.DESCRIPTOR.name} protobuf"
-    message = kind()
+def to_json(message: Message) -> str:
+    """The message as Mesos writes it: ASCII, without spaces. Raises CodecError, naming the field, where it holds what
+    JSON cannot carry."""
     try:
-        if not isinstance(value, dict):
-            raise CodecError("Expecting a JSON object")
-        _read(message, value, 1)
-    except CodecError as error:
-        raise CodecError(f"{prefix}: {error}") from None
+        return _dump(plans.writer(plans.descriptor(message))(message))
+    except (ValueError, TypeError, RecursionError) as error:
+        name = message.DESCRIPTOR.name
+        detail = plans.check(message) if not isinstance(error, RecursionError) else "it is nested too deep"
+        raise CodecError(f"Failed to write {name} protobuf as JSON", detail or str(error)) from None
+
+
+def from_json(cls: type[M], data: bytes | str) -> M:
+    """The message that this JSON text says. Raises CodecError."""
+    return from_dict(cls, _parse(data))
+
+
+def from_dict(cls: type[M], values: Any) -> M:
+    """The message that these JSON values say, which must be an object with all required fields. Raises CodecError."""
+    action = f"Failed to convert JSON into {cls.DESCRIPTOR.name} protobuf"
+    if not isinstance(values, Mapping):
+        raise CodecError(action, "Expecting a JSON object")
+    message = cls()
+    try:
+        plans.reader(plans.descriptor(cls))(message, values, 0)
+    except plans.FieldError as error:
+        raise CodecError(action, str(error)) from None
     if not message.IsInitialized():
-        missing: list[str] = message.FindInitializationErrors()  # type: ignore[attr-defined]
-        raise CodecError(f"{prefix}: Missing required fields: {', '.join(missing)}")
+        raise CodecError(action, _missing(message))
     return message
 
 
-_SPACE = re.compile(r"[ \t\r\n]*")
+def encode(message: Message, media: str) -> bytes:
+    """The message in one of the two media types. Raises CodecError for what cannot be written."""
+    if media == JSON:
+        return to_json(message).encode("ascii")
+    if media != PROTOBUF:
+        raise ValueError(f"media type {media!r} is neither {JSON!r} nor {PROTOBUF!r}")
+    if not message.IsInitialized():
+        raise CodecError(f"Failed to write {message.DESCRIPTOR.name} protobuf", _missing(message))
+    return message.SerializeToString()
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
-
-Reader = Callable[[Message, Any, int], None]
-
-
-def _read(message: Message, value: dict[str, Any], depth: int) -> None:
-    if depth > _MAX_DEPTH:
-        raise CodecError(f"nested more than {_MAX_DEPTH} messages deep")
-    readers = _readers(message.DESCRIPTOR)
-    for name, item in value.items():
-        if item is not None and (reader := readers.get(name)) is not None:
-            reader(message, item, depth)
-
-
-@cache
-def _readers(descriptor: Descriptor) -> dict[str, Reader]:
-    return {field.name: _reader(field) for field in descriptor.fields}
-
-
-def _reader(field: FieldDescriptor) -> Reader:
-    name = field.name
-    if _is_map(field):
-        return _map_reader(field)
-    if field.cpp_type == FieldDescriptor.CPPTYPE_MESSAGE:
-        if field.is_repeated:
-
-            def read_messages(message: Message, value: Any, depth: int) -> None:
-                target = getattr(message, name)
-                for item in value if isinstance(value, list) else [value]:
-                    if not isinstance(item, dict):
-                        raise _unexpected(item, name)
-                    _read(target.add(), item, depth + 1)
-
-            return read_messages
-
-        def read_message(message: Message, value: Any, depth: int) -> None:
-            if not isinstance(value, dict):
-                raise _unexpected(value, name)
-            target = getattr(message, name)
-            target.SetInParent()
-            _read(target, value, depth + 1)
-
-        return read_message
-    value_of = _value_reader(field)
-    if field.is_repeated:
-
-        def read_values(message: Message, value: Any, _depth: int) -> None:
-            items = [value_of(item) for item in (value if isinstance(value, list) else [value])]
-            getattr(message, name).extend(item for item in items if item is not None)
-
-        return read_values
-
-    def read_value(message: Message, value: Any, _depth: int) -> None:
-        item = value_of(value)
-        if item is not None:
-            setattr(message, name, item)
-
-    return read_value
-
-
-def _map_reader(field: FieldDescriptor) -> Reader:
-    name = field.name
-    key_of = _value_reader(_entry(field)["key"])
-    value_field = _entry(field)["value"]
-    of_messages = value_field.cpp_type == FieldDescriptor.CPPTYPE_MESSAGE
-    value_of = None if of_messages else _value_reader(value_field)
-
-    def read_map(message: Message, value: Any, depth: int) -> None:
-        if not isinstance(value, dict):
-            raise _unexpected(value, name)
-        target = getattr(message, name)
-        for key, item in value.items():
-            if item is None:
-                continue
-            if value_of is not None:
-                target[key_of(key)] = value_of(item)
-            elif isinstance(item, dict):
-                entry = target[key_of(key)]
-                entry.SetInParent()
-                _read(entry, item, depth + 1)
-            else:
-                raise _unexpected(item, name)
-
-    return read_map
-
-
-def _value_reader(field: FieldDescriptor) -> Callable[[Any], Any]:
-    name = field.name
-    if field.cpp_type == FieldDescriptor.CPPTYPE_ENUM:
-        return _enum_reader(field)
-    if field.type == FieldDescriptor.TYPE_BYTES:
-
-        def read_bytes(value: Any) -> bytes:
-            if not isinstance(value, str):
-                raise _unexpected(value, name)
-            return _base64(value, name)
-
-        return read_bytes
-    if field.cpp_type == FieldDescriptor.CPPTYPE_STRING:
-
-        def read_string(value: Any) -> str:
-            if not isinstance(value, str):
-                raise _unexpected(value, name)
-            try:
-                value.encode("utf-8")
-            except UnicodeEncodeError:
-                raise CodecError(f"Not expecting a lone surrogate in field '{name}'") from None
-            return value
-
-        return read_string
-    if field.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
-
-        def read_bool(value: Any) -> bool:
-            if isinstance(value, bool):
-                return value
-            if value in ("true", "false"):
-                return bool(value == "true")
-            raise _unexpected(value, name)
-
-        return read_bool
-    if field.cpp_type in (FieldDescriptor.CPPTYPE_DOUBLE, FieldDescriptor.CPPTYPE_FLOAT):
-        return lambda value: _double(value, name)
-    low, high, kind = _INTEGERS[field.cpp_type]
-    return lambda value: _integer(value, name, low, high, kind)
-
-
-def _enum_reader(field: FieldDescriptor) -> Callable[[Any], Any]:
-    numbers = {value.name: value.number for value in _enum_values(field)}
-    required = field.is_required
-
-    def read_enum(value: Any) -> int | None:
-        if not isinstance(value, str):
-            raise _unexpected(value, field.name)
-        number = numbers.get(value)
-        if number is None and required:
-            raise CodecError(f"Failed to find enum for '{value[:80]}'")
-        return number
-
-    return read_enum
-
-
-def _base64(text: str, name: str) -> bytes:
-    wrong = re.search(r"[^A-Za-z0-9+/=]", text)
-    if wrong is not None:
-        raise CodecError(f"Failed to base64 decode bytes field '{name}': Invalid character '{wrong.group()}'")
+def decode(cls: type[M], data: bytes, media: str) -> M:
+    """The message in a body of one of the two media types; unknown fields are thrown away. Raises CodecError."""
+    if media == JSON:
+        return from_json(cls, data)
+    if media != PROTOBUF:
+        raise ValueError(f"media type {media!r} is neither {JSON!r} nor {PROTOBUF!r}")
+    action = f"Failed to parse body into {cls.DESCRIPTOR.name} protobuf"
+    message = cls()
     try:
-        return base64.b64decode(text, validate=True)
-    except binascii.Error as error:
-        raise CodecError(f"Failed to base64 decode bytes field '{name}': {error}") from None
+        message.ParseFromString(data)
+    except DecodeError as error:
+        raise CodecError(action, str(error), hidden=True) from None
+    if not message.IsInitialized():
+        raise CodecError(action, _missing(message), hidden=True)
+    fault = plans.check(message)
+    if fault is not None:
+        raise CodecError(action, fault)
+    # As in JSON. Kept ones would make equal messages differ, resources above all.
+    message.DiscardUnknownFields()
+    return message
 
 
-def _double(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise _unexpected(value, name)
+def _missing(message: Message) -> str:
+    return "Missing required fields: " + ", ".join(message.FindInitializationErrors())  # type: ignore[attr-defined]
+
+
+def _parse(data: bytes | str) -> Any:
+    """JSON text to values. Bytes that are no UTF-8 become U+FFFD: Mesos takes them too."""
+    text = data if isinstance(data, str) else data.decode("utf-8", "replace")
+    action = "Failed to parse body into JSON"
+    start = _SPACE.match(text)
     try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise CodecError(f"Failed to convert '{str(value)[:40]}' to a double for field '{name}'")
-    return number
+        value, end = _scan(text, 0 if start is None else start.end())
+    except JSONDecodeError as error:
+        raise CodecError(action, _syntax_error(text, _position(text, error))) from None
+    except _ConstantError:
+        found = next((m.start() for m in _STRING_OR_CONSTANT.finditer(text) if not m[0].startswith('"')), 0)
+        raise CodecError(action, _syntax_error(text, found)) from None
+    except RecursionError:
+        raise CodecError(action, "it is nested too deep") from None
+    except ValueError as error:  # an integer of more digits than Python converts
+        raise CodecError(action, f"a number is too long: {error}") from None
+    rest = text[end : end + NEAR]
+    if text[end:].strip(" \t\r\n"):
+        raise CodecError(action, f"Parsed JSON included non-whitespace trailing characters: {_clean(rest)}")
+    return value
 
 
-def _integer(value: Any, name: str, low: int, high: int, kind: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise _unexpected(value, name)
-    number: int | None = None
-    if isinstance(value, int):
-        number = value
-    elif isinstance(value, float):
-        number = int(value) if math.isfinite(value) and value == int(value) else None
-    elif re.fullmatch(r"[+-]?[0-9]{1,20}", value):
-        number = int(value)
-    if number is None or not low <= number <= high:
-        raise CodecError(f"Failed to convert '{str(value)[:40]}' to {kind} for field '{name}'")
-    return number
+def _position(text: str, error: JSONDecodeError) -> int:
+    """Where Mesos's parser, which has read what it could, stands at this fault."""
+    if error.msg.startswith("Unterminated string"):
+        return len(text)
+    for word in ("null", "true", "false"):
+        if text.startswith(word[0], error.pos):
+            matched = 1
+            while matched < len(word) and text.startswith(word[: matched + 1], error.pos):
+                matched += 1
+            return error.pos + matched
+    return error.pos
 
 
-def _unexpected(value: Any, name: str) -> CodecError:
-    if value is None:
-        kind = "null"
-    elif isinstance(value, bool):
-        kind = "boolean"
-    elif isinstance(value, int | float):
-        kind = "number"
-    elif isinstance(value, str):
-        kind = "string"
-    elif isinstance(value, list):
-        kind = "array"
-    else:
-        kind = "object"
-    return CodecError(f"Not expecting a JSON {kind} for field '{name}'")
+def _syntax_error(text: str, position: int) -> str:
+    line = text.count("\n", 0, position) + 1
+    end = text.find("\n", position)
+    near = text[position : len(text) if end < 0 else end]
+    return f"syntax error at line {line} near: {_clean(near[:NEAR])}"
 
 
-def _is_map(field: FieldDescriptor) -> bool:
-    return bool(field.message_type is not None and field.message_type.GetOptions().map_entry)
-
-
-def _entry(field: FieldDescriptor) -> Mapping[str, FieldDescriptor]:
-    """Key and value of a map field."""
-    assert field.message_type is not None
-    return field.message_type.fields_by_name
-
-
-def _enum_values(field: FieldDescriptor) -> Sequence[EnumValueDescriptor]:
-    assert field.enum_type is not None
-    return field.enum_type.values
+def _clean(text: str) -> str:
+    return "".join(character for character in text if character >= " ")
