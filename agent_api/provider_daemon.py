@@ -157,8 +157,6 @@ class _Daemon:
             yield self._end()
         if self.stopping:
             return
-        self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _replace(self.directory / "config.json", self.config)
         self._spawn()
 
     def stop(self) -> Deferred[None]:
@@ -189,6 +187,8 @@ class _Daemon:
         self.timer = None
         log_path = self.directory / "log"
         try:
+            self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _replace(self.directory / "config.json", self.config)
             if log_path.exists() and log_path.stat().st_size > LOG_BYTES:
                 log_path.rename(self.directory / "log.1")
             with log_path.open("ab") as output:
@@ -209,7 +209,7 @@ class _Daemon:
         self._watch(pid)
         process = _identify(pid)
         if process is not None:
-            # Not what /proc says of it: the child may not have executed the program yet.
+            # The arguments are ours, not /proc's: the child may not have executed the program yet.
             self._write_pid(_Process(pid, process.start_ticks, process.boot_id, self.argv))
         log.info("provider %s: started as process %d, its log is %s", self.label, pid, log_path)
 
@@ -259,7 +259,10 @@ class _Daemon:
             "boot_id": process.boot_id,
             "argv": list(process.argv),
         }
-        _replace(self.directory / "pid.json", json.dumps(content).encode())
+        try:
+            _replace(self.directory / "pid.json", json.dumps(content).encode())
+        except OSError as error:
+            log.warning("provider %s: its pid file cannot be written: %s", self.label, error)
 
     def _find(self) -> _Process | None:
         """The process that works in our directory: by its pid file, else by the command lines of all."""

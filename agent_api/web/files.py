@@ -15,10 +15,12 @@ from pathlib import Path
 from agent_api.errors import ApiError, BadRequest, NotFound
 from agent_api.wire import mesos_pb2
 
-__all__ = ["MAX_READ", "Sandboxes"]
+__all__ = ["MAX_DOWNLOAD", "MAX_READ", "Sandboxes"]
 
 MAX_READ = 1024 * 1024
 """Bytes that one READ_FILE returns at most; the caller asks again from where the answer ends."""
+
+MAX_DOWNLOAD = 32 * 1024 * 1024
 
 _OWN = ("spec.json",)
 """Files of the launcher in a task's directory that hold more than the task's user should see (environments)."""
@@ -73,6 +75,17 @@ class Sandboxes:
             return status.st_size, os.pread(descriptor, wanted, offset)
         finally:
             os.close(descriptor)
+
+    def read_whole(self, path: str) -> bytes:
+        """A file of at most MAX_DOWNLOAD bytes, from its beginning to the end it has now. 404, or 413."""
+        data = b""
+        while True:
+            size, part = self.read_file(path, len(data), None)
+            if size > MAX_DOWNLOAD:
+                raise ApiError(413, f"'{path}' has {size} bytes, more than the {MAX_DOWNLOAD} that are sent at once")
+            data += part
+            if not part:
+                return data
 
     def _resolve(self, path: str) -> Path:
         if "\0" in path:

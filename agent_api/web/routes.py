@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -81,6 +82,12 @@ def agent_routes(agent: Served) -> dict[str, Route]:
         "/metrics": Route(lambda request: _metrics(agent, request), ("GET",), exact=True),
         "/metrics/snapshot": get(views.metrics),
         "/version": get(_version),
+    }
+    files = _Files(shell.sandboxes)
+    routes |= {
+        "/files/browse": Route(files.browse, ("GET",)),
+        "/files/read": Route(files.read, ("GET",)),
+        "/files/download": Route(files.download, ("GET",)),
     }
     for prefix in ("", "/slave(1)"):
         routes |= {
@@ -298,6 +305,55 @@ class _Legacy:
 
         found = sorted(found, key=first_status, reverse=_argument(request, "order") != "asc")[max(0, offset) :]
         _answer_json(request, {"tasks": found if limit < 0 else found[:limit]})
+
+
+class _Files:
+    """The sandboxes as Mesos's web UI reads them."""
+
+    def __init__(self, sandboxes: Sandboxes) -> None:
+        self.sandboxes = sandboxes
+
+    def browse(self, request: ApiRequest) -> None:
+        """GET /files/browse?path=…"""
+        infos = self.sandboxes.list_files(_path(request))
+        _answer_json(
+            request,
+            [
+                {
+                    "path": info.path,
+                    "nlink": info.nlink,
+                    "size": info.size,
+                    "mtime": info.mtime.nanoseconds / 1e9,
+                    "mode": stat.filemode(info.mode),
+                    "uid": info.uid,
+                    "gid": info.gid,
+                }
+                for info in infos
+            ],
+        )
+
+    def read(self, request: ApiRequest) -> None:
+        """GET /files/read?path=…[&offset=…][&length=…]; offset -1 asks for the size (as `offset`)."""
+        offset, length = _number(request, "offset", -1), _number(request, "length", -1)
+        size, data = self.sandboxes.read_file(_path(request), max(0, offset), None if length < 0 else length)
+        if offset < 0:
+            _answer_json(request, {"data": "", "offset": size})
+        else:
+            _answer_json(request, {"data": data.decode("utf-8", "replace"), "offset": offset})
+
+    def download(self, request: ApiRequest) -> None:
+        """GET /files/download?path=…"""
+        data = self.sandboxes.read_whole(_path(request))
+        request.setHeader(b"Content-Disposition", b"attachment")
+        request.setHeader(b"X-Content-Type-Options", b"nosniff")
+        answer(request, 200, data, "application/octet-stream")
+
+
+def _path(request: ApiRequest) -> str:
+    path = _argument(request, "path")
+    if path is None:
+        raise BadRequest("Expecting 'path=value' in query.")
+    return path
 
 
 def _argument(request: ApiRequest, name: str) -> str | None:

@@ -426,6 +426,14 @@ def test_files_of_tasks_and_no_others(fresh: AgentProcess) -> None:
         f"{tasks}/../agent.db",
     ):
         assert read(path).status_code == 404, path
+    url = f"{fresh.agent_url}/files"
+    assert requests.get(f"{url}/download?path=f/t/stdout", timeout=10).content == b"0123456789"
+    assert requests.get(f"{url}/read?path=f/t/stdout&offset=8", timeout=10).json() == {"data": "89", "offset": 8}
+    assert requests.get(f"{url}/read?path=f/t/stdout", timeout=10).json() == {"data": "", "offset": 10}
+    names = [entry["path"] for entry in requests.get(f"{url}/browse?path=f/t", timeout=10).json()]
+    assert names == ["f/t/link", "f/t/pipe", "f/t/stdout", "f/t/up"]
+    assert requests.get(f"{url}/download?path=/etc/passwd", timeout=10).status_code == 404
+    assert requests.get(f"{url}/browse", timeout=10).status_code == 400
     listed = fresh.agent_call({"type": "LIST_FILES", "list_files": {"path": "f/t"}}).json()["list_files"]
     assert [Path(info["path"]).name for info in listed["file_infos"]] == ["link", "pipe", "stdout", "up"]
     assert listed["file_infos"][2]["size"] == 10
