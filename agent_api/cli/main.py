@@ -5,7 +5,6 @@ Decides nothing else. A command is imported only when it is used, so that `pinfo
 
 from __future__ import annotations
 
-import sys
 from importlib.metadata import EntryPoint, entry_points, version
 
 import click
@@ -44,4 +43,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
