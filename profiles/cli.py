@@ -168,7 +168,7 @@ def _get_profiles(agent_url: str) -> list[dict[str, Any]]:
     except requests.RequestException as error:
         _fail(redact(f"{shown}: {error}"))
     if not response.ok:
-        _fail(response.text.strip() or f"{shown} answered {response.status_code}")
+        _fail(response.text.strip()[:500] or f"{shown} answered {response.status_code}")
     try:
         providers = response.json()["get_profiles"].get("providers", [])
         return [dict(provider) for provider in providers]

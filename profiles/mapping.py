@@ -46,7 +46,7 @@ MAX_DOCUMENT_BYTES = 1024 * 1024
 MAX_DEPTH = 16
 """A valid document is 7 deep."""
 MAX_PROFILES = 1000
-"""As in the schema."""
+"""And of keys in any other object."""
 MAX_VALUES = 100_000
 """Commas and opening brackets, counted before anything is parsed. A document of 1000 profiles with every parameter has
 a quarter of them. What is far larger would be parsed and freed in C, in steps long enough to hold up the process."""
@@ -215,10 +215,6 @@ def parse_document(data: bytes) -> Mapping[str, Entry]:
     document = _load(data)
     faults = list(itertools.islice(_structural_faults(document), MAX_FAULTS))
     matrix = document.get("profile_matrix") if isinstance(document, dict) else None
-    if not faults and isinstance(matrix, dict) and len(matrix) > MAX_PROFILES:
-        # Before the schema, which would look at each of them first.
-        reason = f"has {len(matrix)} profiles, more than the {MAX_PROFILES} allowed"
-        faults.append(Fault("$.profile_matrix", "", reason))
     if faults:
         raise DocumentError(faults)
     found = (fault for error in VALIDATOR.iter_errors(document) for fault in _schema_faults(error))
@@ -306,6 +302,10 @@ def _structural_faults(value: Any, path: str = "$", depth: int = 0) -> Iterator[
     if depth > MAX_DEPTH:
         yield Fault(path, "", f"nested deeper than {MAX_DEPTH} levels")
     elif isinstance(value, _Object):
+        if len(value) > MAX_PROFILES:
+            # Here and not in the schema, which would first look at each of them.
+            yield Fault(path, "", f"has {len(value)} entries, more than the {MAX_PROFILES} allowed")
+            return
         for key in value.twice:
             yield Fault(_child(path, key), "", "this key is given more than once")
         for key, item in value.items():

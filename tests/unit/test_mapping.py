@@ -139,7 +139,7 @@ BYTES = [
     (b'{"profile_matrix": {}}' + b" " * MAX_DOCUMENT_BYTES, "more than the 1048576 allowed"),
     (
         b'{"profile_matrix": {' + b",".join(b'"p%d": {"cpuset": {}}' % i for i in range(1001)) + b"}}",
-        "$.profile_matrix: has 1001 profiles, more than the 1000 allowed",
+        "$.profile_matrix: has 1001 entries, more than the 1000 allowed",
     ),
 ]
 
