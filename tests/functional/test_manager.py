@@ -1,0 +1,616 @@
+"""The provider's sequence over a real database and a kernel-like cgroup tree: what is told is committed, what is not
+committed is undone, wherever the process dies."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent_api.wire import mesos_pb2, pinfold_pb2
+from provider import cpuset, inventory
+from provider.session import State as Standing
+from provider.store import KEPT_ACKNOWLEDGED
+from tests.functional.provider_world import (
+    Call,
+    Died,
+    Event,
+    Operation,
+    Provider,
+    create,
+    destroy,
+    raw,
+    reserve,
+    resize,
+)
+from tests.unit.hosts import D16, S8
+
+FINISHED = mesos_pb2.OPERATION_FINISHED
+FAILED = mesos_pb2.OPERATION_FAILED
+DROPPED = mesos_pb2.OPERATION_DROPPED
+OK = Call.UpdatePublishResourcesStatus.OK
+
+
+def uuid(number: int) -> bytes:
+    return number.to_bytes(16, "little")
+
+
+@pytest.fixture(params=[1, 2], ids=["v1", "v2"])
+def version(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
+@pytest.fixture
+def provider(tmp_path: Path, version: int) -> Iterator[Provider]:
+    made = Provider(tmp_path, version=version)
+    made.start()
+    yield made
+    made.check()
+    made.close()
+
+
+def made(provider: Provider, info: Operation, number: int = 1) -> mesos_pb2.OperationStatus:
+    status = provider.apply(info, uuid(number))
+    assert status is not None
+    assert status.state == FINISHED, status.message
+    return status
+
+
+# -- a provider's life ----------------------------------------------------------------------------------------------
+
+
+def test_the_first_report(provider: Provider) -> None:
+    assert provider.manager.session.state is Standing.READY
+    provider.manager._want_report()
+    report = provider.report()
+    (resource,) = report.resources
+    assert (resource.scalar.value, resource.cpu.source.zone, resource.cpu.source.pool) == (6.0, "numa/0", "default")
+    labels = {label.key: label.value for label in resource.cpu.source.metadata.labels}
+    assert labels["free_whole_cores"] == "3"
+    assert labels["largest/denied"] == "6"
+    assert len(report.resource_version_uuid.value) == 16
+    told = report.cpu_report
+    assert (told.floor_cpus, told.topology.floor, told.topology.enforcement) == (2, "0,4", provider.enforcer().kind)
+    assert [(p.name, p.state, p.placeable) for p in told.profiles] == [
+        (name, pinfold_pb2.Profile.ACTIVE, True) for name in ("any", "batch", "denied", "whole")
+    ]
+    assert provider.kernel() == {"plain": "0-7"}
+
+
+def test_create_publish_destroy(provider: Provider) -> None:
+    status = made(provider, create(2))
+    (resource,) = status.converted_resources
+    labels = {label.key: label.value for label in resource.cpu.source.metadata.labels}
+    assert labels["cpus"] == "1,5"
+    assert labels["cgroup"] == provider.enforcer().path("set-1")
+    assert provider.kernel() == {"plain": "0,2-4,6-7", "set.set-1": "1,5"}
+    report = provider.report()
+    assert [r.scalar.value for r in report.resources] == [4.0, 2.0]
+    (shown,) = report.cpu_report.cpusets
+    assert (shown.id, shown.state, shown.role, shown.framework_id, shown.lifetime, shown.created) == (
+        "set-1",
+        pinfold_pb2.Cpuset.OK,
+        "r",
+        "fw",
+        "role",
+        1000.0,
+    )
+    assert provider.publish(*provider.resources("set-1")) == OK
+    status = made(provider, destroy(provider.resources("set-1")), 2)
+    assert [r.scalar.value for r in status.converted_resources] == [2.0]
+    assert provider.kernel() == {"plain": "0-7"}
+
+
+def test_others_are_wide_again_before_the_destroy_is_told(provider: Provider) -> None:
+    made(provider, create(2, "batch"))
+    made(provider, create(2), 2)
+    assert provider.kernel()["shared/set-1"] == "2-3,6-7"
+    seen: list[str] = []
+    provider.manager._send = lambda call: seen.append(provider.kernel()["shared/set-1"])
+    provider.apply(destroy(provider.resources("set-2")), uuid(3))
+    assert seen == ["1-3,5-7"]
+
+
+def test_resize_keeps_cpus_and_moves_the_kernel(provider: Provider) -> None:
+    made(provider, create(2))
+    made(provider, resize(provider.resources("set-1"), add=2), 2)
+    kernel = provider.kernel()
+    assert cpuset.parse(kernel["set.set-1"]) & cpuset.parse("1,5") == cpuset.parse("1,5")
+    made(provider, resize(provider.resources("set-1"), subtract=2), 3)
+    assert cpuset.parse(provider.kernel()["set.set-1"]).bit_count() == 2
+
+
+def test_reservations(provider: Provider) -> None:
+    made(provider, reserve(4))
+    provider.start()
+    provider.manager._want_report()
+    report = provider.report()
+    assert [(len(r.reservations), r.scalar.value) for r in report.resources] == [(1, 4.0), (0, 2.0)]
+
+
+def test_the_operator_s_operation_has_no_framework(provider: Provider) -> None:
+    event = Event(type=Event.APPLY_OPERATION)
+    event.apply_operation.info.CopyFrom(create(2))
+    event.apply_operation.operation_uuid.value = uuid(1)
+    event.apply_operation.resource_version_uuid.value = provider.manager._version
+    provider.manager.handle(event)
+    (call,) = provider.taken(Call.UPDATE_OPERATION_STATUS)
+    assert call.update_operation_status.status.state == FINISHED
+    assert not call.update_operation_status.HasField("framework_id")
+
+
+# -- refusals -------------------------------------------------------------------------------------------------------
+
+
+def test_bad_operations_end_once_and_change_nothing(provider: Provider, caplog: pytest.LogCaptureFixture) -> None:
+    before = provider.manager.state
+    assert provider.apply(create(2), b"short") is None
+    assert "is not 16 bytes" in caplog.text
+    stale = provider.apply(create(2), uuid(1), b"s" * 16)
+    assert stale is not None and stale.state == DROPPED
+    unknown = provider.apply(Operation(type=Operation.GROW_VOLUME), uuid(2))
+    assert unknown is not None and unknown.state == FAILED
+    for number in range(3, 23):
+        failed = provider.apply(create(100), uuid(number))
+        assert failed is not None and failed.state == FAILED
+        assert "6 are there" in failed.message
+    assert provider.manager.state == before
+    assert provider.kernel() == {"plain": "0-7"}
+
+
+def test_a_kernel_that_refuses_fails_the_operation(provider: Provider) -> None:
+    provider.fs.deaf.add("set.set-1/cpuset.cpus")
+    status = provider.apply(create(2))
+    assert status is not None and status.state == FAILED
+    assert "wrote 1,5, kernel has" in status.message
+    assert provider.manager.state.sets == {}
+    assert provider.kernel() == {"plain": "0-7"}
+    assert made(provider, create(2), 9).converted_resources
+
+
+def test_a_set_with_processes_is_not_destroyed(provider: Provider) -> None:
+    made(provider, create(2))
+    provider.fs.start(77, provider.enforcer().path("set-1"))
+    status = provider.apply(destroy(provider.resources("set-1")), uuid(2))
+    assert status is not None and status.state == FAILED
+    assert "1 processes are in its cgroup" in status.message
+    assert "set-1" in provider.manager.state.sets
+
+
+def test_publish_puts_in_force_or_fails(provider: Provider) -> None:
+    made(provider, create(2))
+    enforcer = provider.enforcer()
+    provider.fs.rmdir(enforcer.path("set-1"))
+    assert provider.publish(*provider.resources("set-1")) == OK
+    assert provider.kernel()["set.set-1"] == "1,5"
+    missing = provider.resources("set-1")
+    missing[0].cpu.source.id = "nope"
+    assert provider.publish(*missing) == Call.UpdatePublishResourcesStatus.FAILED
+    assert provider.publish(raw(1)) == Call.UpdatePublishResourcesStatus.FAILED
+    assert provider.publish() == OK
+
+
+# -- statuses -------------------------------------------------------------------------------------------------------
+
+
+def test_a_status_is_sent_again_until_acknowledged(provider: Provider) -> None:
+    status = made(provider, create(2))
+    provider.now += 1
+    provider.manager.tick()
+    assert provider.statuses() == []
+    waits = []
+    for _ in range(200):
+        provider.now += 1
+        provider.manager.tick()
+        if provider.statuses():
+            waits.append(provider.now)
+    gaps = [b - a for a, b in itertools.pairwise(waits)]
+    assert gaps[:4] == [4, 8, 16, 32]
+    wrong = mesos_pb2.OperationStatus()
+    wrong.uuid.value = b"w" * 16
+    provider.acknowledge(uuid(1), wrong)
+    provider.acknowledge(uuid(1), status)
+    provider.acknowledge(uuid(1), status)
+    for _ in range(100):
+        provider.now += 10
+        provider.manager.tick()
+    assert provider.statuses() == []
+    provider.manager._want_report()
+    assert not provider.report().operations
+
+
+def test_what_is_not_acknowledged_is_told_on_the_next_stream_and_by_the_next_process(provider: Provider) -> None:
+    status = made(provider, create(2))
+    provider.manager.stream_closed()
+    assert provider.manager.session.state is Standing.DISCONNECTED
+    provider.now += 100
+    provider.manager.tick()
+    assert provider.statuses() == []
+    for again in (provider.subscribe, provider.start):
+        again()
+        assert [(key, one.uuid.value) for key, one in provider.statuses()] == [(uuid(1), status.uuid.value)]
+        (entry,) = provider.calls[0].update_state.operations
+        assert (entry.uuid.value, entry.latest_status.state, entry.info.type) == (uuid(1), FINISHED, create(2).type)
+        assert entry.framework_id.value == "fw"
+        provider.manager.stream_closed()
+
+
+def test_the_same_operation_again_has_the_same_outcome(provider: Provider) -> None:
+    first = made(provider, create(2))
+    again = provider.apply(create(2), uuid(1))
+    assert again == first
+    provider.acknowledge(uuid(1), first)
+    assert provider.apply(create(2), uuid(1)) == first
+    provider.start()
+    assert provider.apply(create(2), uuid(1), b"stale-version..."[:16]) == first
+    assert list(provider.manager.state.sets) == ["set-1"]
+
+
+def test_acknowledged_operations_are_forgotten_in_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert KEPT_ACKNOWLEDGED >= 100
+    monkeypatch.setattr("provider.manager.KEPT_ACKNOWLEDGED", 5)
+    provider = Provider(tmp_path)
+    provider.start()
+    for number in range(12):
+        status = provider.apply(create(100), uuid(number))
+        assert status is not None
+        provider.acknowledge(uuid(number), status)
+    assert provider.store is not None
+    assert [record.uuid for record in provider.store.load().operations] == [uuid(n) for n in range(7, 12)]
+    provider.close()
+
+
+def test_reconcile_operations(provider: Provider) -> None:
+    status = made(provider, create(2))
+    answers = provider.reconcile_operations(uuid(1), uuid(7), b"short")
+    assert [(key, one.state) for key, one in answers] == [(uuid(1), FINISHED), (uuid(7), DROPPED)]
+    assert answers[0][1] == status
+    assert answers[1][1].uuid.value
+    # Dropped once and for all.
+    assert provider.reconcile_operations(uuid(7)) == answers[1:]
+    late = provider.apply(create(2), uuid(7))
+    assert late is not None and late.state == DROPPED
+
+
+# -- death at any point ---------------------------------------------------------------------------------------------
+
+
+def scenario_create(provider: Provider) -> Operation:
+    return create(2)
+
+
+def scenario_shared(provider: Provider) -> Operation:
+    return create(2, "batch", burst=3.0)
+
+
+def scenario_grow(provider: Provider) -> Operation:
+    return resize(provider.resources("set-1"), add=2)
+
+
+def scenario_shrink(provider: Provider) -> Operation:
+    return resize(provider.resources("set-1"), subtract=1)
+
+
+def scenario_destroy(provider: Provider) -> Operation:
+    return destroy(provider.resources("set-1"))
+
+
+def scenario_reserve(provider: Provider) -> Operation:
+    return reserve(2)
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [scenario_create, scenario_shared, scenario_grow, scenario_shrink, scenario_destroy, scenario_reserve],
+)
+def test_death_at_every_point_leaves_one_of_the_two_states(
+    tmp_path: Path, version: int, scenario: Callable[[Provider], Operation]
+) -> None:
+    """After each statement, commit and cgroup write: restart, and the state before or after is whole."""
+    # What the operation does where nothing dies.
+    whole = Provider(tmp_path / "whole", version=version)
+    (tmp_path / "whole").mkdir()
+    whole.start()
+    made(whole, create(2))
+    made(whole, create(1, "batch"), 2)
+    before, kernel_before = whole.manager.state, whole.kernel()
+    start = whole.points
+    assert whole.apply(scenario(whole), uuid(3)) is not None
+    points = whole.points - start
+    after, kernel_after = whole.manager.state, whole.kernel()
+    whole.close()
+    assert points > 0
+    assert before != after
+
+    outcomes = set()
+    for point in range(1, points + 1):
+        directory = tmp_path / str(point)
+        directory.mkdir()
+        provider = Provider(directory, version=version)
+        provider.start()
+        made(provider, create(2))
+        made(provider, create(1, "batch"), 2)
+        assert provider.manager.state == before
+        info = scenario(provider)
+        provider.die_at = provider.points + point
+        provider.calls.clear()
+        with pytest.raises(Died):
+            provider.apply(info, uuid(3))
+        told = [status for key, status in provider.statuses() if key == uuid(3)]
+        provider.start()
+        provider.check()
+        committed = provider.manager.state == after
+        assert committed or provider.manager.state == before
+        assert provider.kernel() == (kernel_after if committed else kernel_before)
+        assert not told or committed
+        # The agent lost its answer: it compares, and there is one terminal state.
+        states = {one.state for key, one in provider.reconcile_operations(uuid(3)) if key == uuid(3)}
+        assert states == {FINISHED if committed else DROPPED}
+        again = provider.apply(info, uuid(3))
+        assert again is not None and {again.state} == states
+        provider.check()
+        outcomes.add(committed)
+        provider.close()
+    assert outcomes == {False, True}
+
+
+def test_the_resent_operation_is_done_once_after_a_death_before_its_commit(tmp_path: Path) -> None:
+    provider = Provider(tmp_path)
+    provider.start()
+    provider.die_at = provider.points + 3
+    with pytest.raises(Died):
+        provider.apply(create(2), uuid(1))
+    provider.start()
+    assert made(provider, create(2)).converted_resources
+    assert len(provider.manager.state.sets) == 1
+    provider.check()
+    provider.close()
+
+
+def test_a_disk_that_is_full_fails_the_operation_and_nothing_else(tmp_path: Path, version: int) -> None:
+    provider = Provider(tmp_path, version=version)
+    provider.start()
+    assert provider.store is not None
+    engine = provider.store._database.engine
+    with engine.connect() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
+    full = True
+
+    import sqlalchemy as sa
+
+    @sa.event.listens_for(engine, "begin")
+    def limit(connection: sa.Connection) -> None:
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {pages if full else 1_000_000}")
+
+    number = 0
+    while True:
+        number += 1
+        assert number < 200
+        info = create(1)
+        for index in range(300):
+            info.create_cpuset.source[0].cpu.source.metadata.labels.add(key=f"k{index}", value="x" * 200)
+        status = provider.apply(info, uuid(number))
+        if status is None:
+            break
+        if status.state == FINISHED:
+            (set_id,) = provider.manager.state.sets
+            provider.apply(destroy(provider.resources(set_id)), uuid(1000 + number))
+    assert provider.kernel() == {"plain": "0-7"}
+    provider.check()
+    assert provider.statuses() == []
+    # Asked again, nothing is told that is not stored; then there is room again.
+    assert provider.reconcile_operations(uuid(number)) == []
+    full = False
+    provider.now += 1
+    provider.manager.tick()
+    ((key, told),) = [entry for entry in provider.statuses() if entry[0] == uuid(number)]
+    assert (key, told.state) == (uuid(number), FAILED)
+    assert "full" in told.message
+    made(provider, create(2), 5000)
+    provider.check()
+    provider.close()
+
+
+# -- drift, hotplug, other hosts ------------------------------------------------------------------------------------
+
+
+def test_drift_is_repaired_and_shown_once_it_keeps_coming_back(provider: Provider) -> None:
+    made(provider, create(2))
+    path = provider.enforcer().path("set-1")
+    for _ in range(4):
+        provider.fs.rmdir(path)
+        provider.now += 4
+        provider.manager.tick()
+        assert provider.kernel()["set.set-1"] == "1,5"
+    (shown,) = provider.report().cpu_report.cpusets
+    assert shown.state == pinfold_pb2.Cpuset.DEGRADED
+    assert "again and again" in shown.reason
+    for _ in range(30):
+        provider.now += 4
+        provider.manager.tick()
+    (shown,) = provider.report().cpu_report.cpusets
+    assert shown.state == pinfold_pb2.Cpuset.OK
+
+
+def test_a_foreign_cgroup_in_our_tree_is_removed_if_it_is_a_set_nobody_made(provider: Provider) -> None:
+    provider.fs.mkdir(provider.enforcer().path("stray"))
+    provider.now += 4
+    provider.manager.tick()
+    assert "set.stray" not in provider.kernel()
+
+
+def test_a_cpu_goes_and_comes_back(provider: Provider) -> None:
+    made(provider, create(2))
+    version = provider.manager._version
+    provider.report()
+    gone = cpuset.parse("0-4,6-7")
+    provider.fs.set_online(gone)
+    provider.topology = without(S8, cpuset.parse("5"))
+    provider.now += 4
+    provider.manager.tick()
+    report = provider.report()
+    assert report.resource_version_uuid.value != version
+    assert [r.scalar.value for r in report.resources] == [4.0, 2.0]
+    (shown,) = report.cpu_report.cpusets
+    assert (shown.state, shown.reason) == (pinfold_pb2.Cpuset.DEGRADED, "CPUs 5 are not online")
+    assert provider.kernel()["set.set-1"] == "1"
+    provider.check()
+    provider.fs.set_online(S8.online)
+    provider.topology = S8
+    provider.now += 4
+    provider.manager.tick()
+    assert provider.kernel()["set.set-1"] == "1,5"
+    report = provider.report()
+    assert report.cpu_report.cpusets[0].state == pinfold_pb2.Cpuset.OK
+    assert [r.scalar.value for r in report.resources] == [4.0, 2.0]
+
+
+def test_a_free_cpu_that_goes_is_offered_no_more(provider: Provider) -> None:
+    version = provider.manager._version
+    provider.fs.set_online(cpuset.parse("0-6"))
+    provider.topology = without(S8, cpuset.parse("7"))
+    provider.now += 4
+    provider.manager.tick()
+    report = provider.report()
+    assert [r.scalar.value for r in report.resources] == [5.0]
+    assert report.resource_version_uuid.value != version
+    stale = provider.apply(create(2), uuid(1), version)
+    assert stale is not None and stale.state == DROPPED
+
+
+def test_another_host_after_the_restart(tmp_path: Path, version: int) -> None:
+    provider = Provider(tmp_path, D16, version)
+    provider.start()
+    made(provider, create(2))
+    made(provider, create(6, zone="numa/1"), 2)
+    one, two = provider.manager.state.sets.values()
+    assert cpuset.format_mask(one.cpus) == "1,9"
+    provider.close()
+    smaller = Provider(tmp_path, S8, version)
+    smaller.start()
+    assert smaller.manager.session.state is Standing.READY
+    assert set(smaller.manager.degraded) == {one.id, two.id}
+    for path, text in smaller.fs.writes:
+        if path.endswith("cpuset.cpus"):
+            assert cpuset.parse(text) & ~S8.online == 0
+    made(smaller, create(1), 3)
+    smaller.check()
+    smaller.close()
+    larger = Provider(tmp_path, D16, version)
+    larger.start()
+    assert larger.manager.degraded == {}
+    larger.check()
+    larger.close()
+
+
+def test_another_configuration_after_the_restart(tmp_path: Path) -> None:
+    provider = Provider(tmp_path)
+    provider.start()
+    made(provider, create(2))
+    provider.info.cpu.reserved_cpus = "1"
+    provider.start()
+    assert "no longer in pool" in provider.manager.degraded["set-1"]
+    figures = provider.manager.figures()
+    assert (figures.sets, figures.reserved, figures.floor, figures.raw_total) == (2, 0, 2, 4)
+    assert provider.kernel()["set.set-1"] == "1,5"
+    provider.check()
+    provider.close()
+
+
+def test_the_version_stays_where_nothing_changed(provider: Provider) -> None:
+    version = provider.manager._version
+    made(provider, create(2))
+    assert provider.manager._version == version
+    provider.start()
+    assert provider.manager._version == version
+
+
+# -- profiles -------------------------------------------------------------------------------------------------------
+
+
+def test_profiles_survive_a_restart_without_their_source(provider: Provider) -> None:
+    made(provider, create(2))
+    provider.fetch({"any": {"core_siblings": "required"}, "new": {}})
+    assert provider.manager.profiles.profiles["any"].state == "CHANGE_REFUSED"
+    provider.start()
+    assert set(provider.manager.profiles.profiles) >= {"any", "new"}
+    failed = provider.apply(create(2, "whole"), uuid(2))
+    assert failed is not None and "inactive" in failed.message
+    # Its last set goes: the change is taken.
+    made(provider, destroy(provider.resources("set-1")), 3)
+    assert provider.manager.profiles.profiles["any"].state == "ACTIVE"
+    status = provider.apply(create(1, "any"), uuid(4))
+    assert status is not None and status.state == FAILED
+
+
+def test_a_profile_that_this_host_never_meets(provider: Provider) -> None:
+    provider.fetch({"gpu": {"device": {"match": "net:eth9", "affinity": "required"}}, "rt": {"pool": "rt"}})
+    told = {p.name: p for p in provider.report().cpu_report.profiles}
+    assert not told["gpu"].placeable
+    assert not told["rt"].placeable
+    assert "pool 'rt' is not configured; there are default" in told["rt"].reason
+
+
+def test_no_profiles_configured(tmp_path: Path) -> None:
+    provider = Provider(tmp_path)
+    provider.start(profiles={})
+    failed = provider.apply(create(2))
+    assert failed is not None and "unknown profile 'any'; known are none" in failed.message
+    provider.close()
+
+
+# -- the stream -----------------------------------------------------------------------------------------------------
+
+
+def test_events_before_subscribed_are_ignored(tmp_path: Path) -> None:
+    provider = Provider(tmp_path)
+    provider.start(subscribe=False)
+    provider.manager.stream_opened()
+    provider.calls.clear()
+    assert provider.apply(create(2)) is None
+    assert provider.manager.state.sets == {}
+    provider.close()
+
+
+def test_the_id_is_kept(provider: Provider) -> None:
+    assert provider.manager.provider_id == "rp"
+    provider.start(subscribe=False)
+    call = provider.manager.subscribe_call()
+    assert call.subscribe.resource_provider_info.id.value == "rp"
+
+
+def test_teardown(provider: Provider) -> None:
+    provider.manager.handle(Event(type=Event.TEARDOWN))
+    assert provider.manager.torn_down
+
+
+def test_three_requests_back_to_back_with_a_check_between_all_steps(tmp_path: Path) -> None:
+    provider = Provider(tmp_path, D16)
+    provider.start()
+    states = []
+    for number, amount in enumerate((4, 4, 2)):
+        status = provider.apply(create(amount), uuid(number))
+        assert status is not None
+        states.append(status.state)
+        provider.now += 4
+        provider.manager.tick()
+        provider.check()
+    assert states == [FINISHED, FAILED, FINISHED]
+    held = inventory.held(provider.manager.state)
+    assert held.bit_count() == 6
+    provider.close()
+
+
+def without(base: object, gone: int) -> object:
+    """The host with CPUs offline."""
+    topology = base  # a Topology
+    less = topology.online & ~gone  # type: ignore[attr-defined]
+    cut = {
+        name: tuple(mask & less for mask in getattr(topology, name) if mask & less)
+        for name in ("cores", "llcs", "dies", "packages")
+    }
+    nodes = tuple(replace(node, cpus=node.cpus & less) for node in topology.nodes)  # type: ignore[attr-defined]
+    return replace(topology, online=less, offline=gone, nodes=nodes, **cut)  # type: ignore[type-var]
