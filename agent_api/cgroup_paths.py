@@ -1,0 +1,128 @@
+"""Where tasks join cgroups: the agent's side of what `--cgroup-root` and `--cgroup-name` mean.
+
+Decides by mounts and files, with the same rules as the provider (a test holds the two together). Makes the group of
+plain tasks while no provider has made it; never narrows or removes anything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Hierarchy", "find"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """`kind` is cgroup2, cgroup1 or affinity (then the rest is empty). `root` is the parent directory (v1: in the
+    cpuset hierarchy), `cpu_root` the parent in v1's cpu hierarchy."""
+
+    kind: str
+    name: str = ""
+    root: str = ""
+    cpu_root: str | None = None
+
+    @property
+    def base(self) -> str:
+        return f"{self.root}/{self.name}"
+
+    def joined(self, directory: str) -> list[str]:
+        """All directories that a task in `directory` (a set's `cgroup` label) joins: v1 has a twin for time."""
+        out = [directory]
+        if self.kind == "cgroup1" and self.cpu_root and directory.startswith(f"{self.root}/"):
+            twin = f"{self.cpu_root}{directory[len(self.root) :]}"
+            if twin != directory and Path(twin).is_dir():
+                out.append(twin)
+        return out
+
+    def make_plain(self) -> list[str]:
+        """The directories that a plain task joins, made with all CPUs of the parent where missing. Raises OSError."""
+        if self.kind == "affinity":
+            return []
+        plain = f"{self.base}/plain"
+        if self.kind == "cgroup2":
+            for above, path in ((self.root, self.base), (self.base, plain)):
+                for controller in ("cpuset", "cpu"):
+                    if controller not in _text(f"{above}/cgroup.subtree_control").replace("+", "").split():
+                        # Without cpu there are no weights, and that is all.
+                        with contextlib.suppress(*([OSError] if controller == "cpu" else [])):
+                            _write(f"{above}/cgroup.subtree_control", f"+{controller}")
+                Path(path).mkdir(exist_ok=True)
+            return [plain]
+        for above, path in ((self.root, self.base), (self.base, plain)):
+            Path(path).mkdir(exist_ok=True)
+            for file, effective in (("cpuset.cpus", "effective_cpus"), ("cpuset.mems", "effective_mems")):
+                if not _text(f"{path}/{file}"):
+                    _write(f"{path}/{file}", _text(f"{above}/cpuset.{effective}") or _text(f"{above}/{file}"))
+        if self.cpu_root and self.cpu_root != self.root:
+            Path(self.cpu_root, self.name).mkdir(exist_ok=True)
+            Path(self.cpu_root, self.name, "plain").mkdir(exist_ok=True)
+        return self.joined(plain)
+
+
+def find(cgroup_root: str, name: str, *, proc_root: str = "/proc") -> Hierarchy:
+    """`cgroup_root`: "auto", "none", or a directory, as for the provider. ValueError for a directory that is none."""
+    if cgroup_root == "none":
+        return Hierarchy("affinity")
+    mounts = _mounts(proc_root)
+    cpu = next((point for point, kind, options in mounts if kind == "cgroup" and _usable(point, options, "cpu")), None)
+    if cgroup_root == "auto":
+        for point, kind, options in mounts:
+            if (
+                kind == "cgroup2"
+                and "cpuset" in _text(f"{point}/cgroup.controllers").split()
+                and _usable(point, options)
+            ):
+                return Hierarchy("cgroup2", name, point)
+        for point, kind, options in mounts:
+            if kind == "cgroup" and _usable(point, options, "cpuset"):
+                return Hierarchy("cgroup1", name, point, cpu)
+        return Hierarchy("affinity")
+    root = cgroup_root.rstrip("/")
+    if Path(root, "cgroup.controllers").exists():
+        return Hierarchy("cgroup2", name, root)
+    if Path(root, "cpuset/cpuset.cpus").exists():
+        return Hierarchy("cgroup1", name, f"{root}/cpuset", f"{root}/cpu" if Path(root, "cpu").exists() else None)
+    if Path(root, "cpuset.cpus").exists():
+        inside = next((p for p, _, options in mounts if "cpuset" in options and f"{root}/".startswith(f"{p}/")), None)
+        twin = f"{cpu}{root[len(inside) :]}" if inside and cpu else None
+        return Hierarchy("cgroup1", name, root, twin if twin and Path(twin).exists() else None)
+    raise ValueError(f"cgroup root {cgroup_root!r}: no cgroup.controllers, cpuset.cpus or cpuset/cpuset.cpus in it")
+
+
+def _usable(point: str, options: set[str], controller: str | None = None) -> bool:
+    return (controller is None or controller in options) and "rw" in options and os.access(point, os.W_OK | os.X_OK)
+
+
+def _mounts(proc_root: str) -> list[tuple[str, str, set[str]]]:
+    """(mount point, type, options) of each cgroup mount."""
+    out = []
+    for line in (_text(f"{proc_root}/self/mounts") or _text(f"{proc_root}/mounts")).splitlines():
+        words = line.split(" ")
+        if len(words) >= 4 and words[2] in ("cgroup", "cgroup2"):
+            point = words[1]
+            for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+                point = point.replace(code, char)
+            out.append((point.rstrip("/") or "/", words[2], set(words[3].split(","))))
+    return out
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""
+
+
+def _write(path: str, text: str) -> None:
+    if not text:
+        raise OSError(f"{path}: nothing to write: the parent has no list")
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+    try:
+        os.write(fd, text.encode())
+    except OSError as exc:
+        raise OSError(exc.errno, exc.strerror, path) from exc
+    finally:
+        os.close(fd)

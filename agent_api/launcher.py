@@ -1,0 +1,625 @@
+"""Starts tasks through the shim, watches them, kills them, and finds them again after a restart of the agent.
+
+Decides: what a task's shim is told (where it belongs, its environment), and how a task ended, from the shim's files.
+Never does: choose CPUs, change a set, or keep state of its own: everything is in the task's directory, and what the
+agent knows of a task is in its store. Task directory: `<work dir>/tasks/<framework id>/<task id>/`, ids encoded; it is
+the task's sandbox as well. See `agent_api.shim` for the files in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import pwd
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.interfaces import IReadDescriptor
+from zope.interface import implementer
+
+from agent_api import cgroup_paths, shim
+from agent_api.wire import mesos_pb2
+
+__all__ = ["Exit", "Launcher", "task_path"]
+
+log = logging.getLogger(__name__)
+
+_POLL_SECONDS = 0.05
+_START_SECONDS = 60.0
+"""How long a shim may take from pid.json to started.json before the agent stops asking."""
+_KILL_MARGIN_SECONDS = 10.0
+"""After the grace period the shim itself kills; this long after that the agent does it over its head."""
+_MAX_NAME = 200
+_SAFE = re.compile(r"[^A-Za-z0-9_.-]")
+_MARK = "PINFOLD_TASK_DIR"
+"""Variable in the environment of every process of a task, by which what a dead shim left is found."""
+
+_Source = mesos_pb2.Resource.CpuInfo.Source
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a task ended. Exactly one of `code` and `signal` is set, or `lost`: nobody can tell."""
+
+    code: int | None = None
+    signal: int | None = None
+    lost: bool = False
+    message: str = ""
+
+
+class _LaunchError(Exception):
+    """The task cannot be started; the message goes to the framework."""
+
+
+def _encode(text: str) -> str:
+    """An id as one safe file name: never empty, no separator, not hidden, at most 200 bytes; no two ids the same."""
+    name = _SAFE.sub(lambda m: "".join(f"%{byte:02X}" for byte in m[0].encode("utf-8", "surrogatepass")), text)
+    if name.startswith("."):
+        name = "%2E" + name[1:]
+    if len(name) > _MAX_NAME:
+        name = name[: _MAX_NAME - 65] + "~" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return name or "%"
+
+
+def task_path(work_dir: str, framework_id: str, task_id: str) -> str:
+    """The task's directory, absolute. Safe for any ids."""
+    return str(Path(work_dir).absolute() / "tasks" / _encode(framework_id) / _encode(task_id))
+
+
+@implementer(IReadDescriptor)
+class _Reader:
+    """A file descriptor in the reactor."""
+
+    def __init__(self, fd: int, on_readable: Callable[[], None], name: str) -> None:
+        self.fd = fd
+        self._on_readable = on_readable
+        self._name = name
+
+    def fileno(self) -> int:
+        return self.fd
+
+    def doRead(self) -> None:  # noqa: N802 (Twisted's name)
+        self._on_readable()
+
+    def connectionLost(self, reason: object) -> None:  # noqa: N802
+        """The reactor stops."""
+
+    def logPrefix(self) -> str:  # noqa: N802
+        return self._name
+
+
+@dataclass(slots=True)
+class _Task:
+    """A task that is being started or watched."""
+
+    framework_id: str
+    task_id: str
+    path: Path
+    announced: bool = False
+    """Whether the caller knows that it runs."""
+    pid: int = 0
+    start_ticks: int = 0
+    boot_id: str = ""
+    starter: subprocess.Popen[bytes] | None = None
+    pipe: _Reader | None = None
+    heard: bytes = b""
+    watch: _Reader | None = None
+    backup: Any = None
+    """Delayed call: kill over the shim's head."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.framework_id, self.task_id
+
+    def __str__(self) -> str:
+        return f"task {self.task_id!r} of framework {self.framework_id}"
+
+
+class Launcher:
+    """All tasks of one agent. Callbacks come in the reactor thread, never from within a call of these methods:
+
+    `on_started(framework_id, task_id, pid, start_ticks, boot_id)`, pid and the rest being the shim's;
+    `on_exited(framework_id, task_id, exit: Exit)`; `on_failed(framework_id, task_id, message)`: it never ran.
+    `cgroup_root` and `cgroup_name` as the provider gets them; `proc_root` is the procfs directory.
+    """
+
+    def __init__(
+        self,
+        work_dir: str,
+        cgroup_root: str,
+        cgroup_name: str,
+        reactor: Any,
+        on_started: Callable[[str, str, int, int, str], None],
+        on_exited: Callable[[str, str, Exit], None],
+        on_failed: Callable[[str, str, str], None],
+        *,
+        proc_root: str = "/proc",
+    ) -> None:
+        self.work_dir = str(Path(work_dir).absolute())
+        self._cgroups = cgroup_paths.find(cgroup_root, cgroup_name, proc_root=proc_root)
+        self._reactor = reactor
+        self._on_started, self._on_exited, self._on_failed = on_started, on_exited, on_failed
+        self._tasks: dict[tuple[str, str], _Task] = {}
+        self._starters: list[subprocess.Popen[bytes]] = []
+
+    def sandbox(self, framework_id: str, task_id: str) -> str:
+        """The task's directory: its working directory, with stdout and stderr. Exists once it was launched."""
+        return task_path(self.work_dir, framework_id, task_id)
+
+    def launch(
+        self,
+        framework_id: str,
+        task: mesos_pb2.TaskInfo,
+        user: str,
+        cpu_resources: Iterable[mesos_pb2.Resource],
+    ) -> None:
+        """Start the task's command; called again for the same ids it changes nothing. Answers with `on_started` or
+        `on_failed`. `user` "" = as the agent runs. `cpu_resources` as in `effects.LaunchTask`."""
+        key = framework_id, task.task_id.value
+        if key in self._tasks:
+            log.info("%s: launched again, already known", self._tasks[key])
+            return
+        entry = self._tasks[key] = _Task(*key, Path(self.sandbox(*key)))
+        try:
+            if (entry.path / "spec.json").exists():
+                log.info("%s: launched again, has a directory from before", entry)
+            else:
+                self._write_spec(entry, task, user, list(cpu_resources))
+        except _LaunchError as exc:
+            self._fail(entry, str(exc))
+            return
+        except OSError as exc:
+            self._fail(entry, f"cannot prepare the task's directory: {exc}")
+            return
+        self._resume(entry)
+
+    def kill(self, framework_id: str, task_id: str, grace_seconds: float) -> None:
+        """SIGTERM to the task's processes, SIGKILL after `grace_seconds`. The request is on disk first, so it is
+        completed over a restart of the agent; asked twice it does nothing new. Unknown tasks are ignored."""
+        entry = self._tasks.get((framework_id, task_id))
+        if entry is None:
+            log.info("kill of task %r of framework %s: not running", task_id, framework_id)
+            return
+        request = {"grace_seconds": max(0.0, grace_seconds)}
+        try:
+            fresh = shim.replace_file(entry.path / "kill.json", json.dumps(request).encode(), once=True)
+        except OSError as exc:
+            log.error("%s: cannot write the kill request: %s", entry, exc)
+            return
+        log.info("%s: kill%s, %.1f s grace", entry, "" if fresh else " again", grace_seconds)
+        self._pass_kill_on(entry)
+
+    def recover(
+        self,
+        framework_id: str,
+        task_id: str,
+        pid: int | None,
+        start_ticks: int | None,
+        boot_id: str | None,
+    ) -> None:
+        """After a restart of the agent: watch the task again, or report how it ended meanwhile. pid, start_ticks and
+        boot_id are what `on_started` said, None where it was not heard: then it is reported now. A task that was
+        decided and whose shim never began is started now; it cannot be started twice."""
+        key = framework_id, task_id
+        if key in self._tasks:
+            return
+        entry = self._tasks[key] = _Task(*key, Path(self.sandbox(*key)), announced=pid is not None)
+        claim = shim.trusted_json(entry.path / "pid.json")
+        if claim is None and pid is None and not (entry.path / "spec.json").exists():
+            self._fail(entry, "the agent was restarted before the task was started")
+            return
+        if claim is None and pid is not None:
+            # The files are gone, the agent's own record is not.
+            entry.pid, entry.start_ticks, entry.boot_id = pid, start_ticks or 0, boot_id or ""
+            self._watch(entry)
+            return
+        self._resume(entry)
+
+    def update_cpus(self, framework_id: str, task_id: str, cpu_resources: Iterable[mesos_pb2.Resource]) -> None:
+        """A set that the task uses was resized: replace the file that PINFOLD_CPUSET_FILE names, atomically; where
+        affinity is what enforces, set it on each process of the task. Unknown tasks are ignored."""
+        entry = self._tasks.get((framework_id, task_id))
+        if entry is None:
+            return
+        try:
+            sets = _Sets(list(cpu_resources))
+            if not sets.ids:
+                return
+            self._write_cpuset_file(entry.path, sets)
+        except (_LaunchError, OSError) as exc:
+            log.error("%s: cannot tell the task its new CPUs: %s", entry, exc)
+            return
+        if sets.affinity and entry.pid:
+            for pid in [entry.pid, *shim.descendants(entry.pid)]:
+                with contextlib.suppress(OSError):
+                    for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+                        os.sched_setaffinity(int(thread), _ids(sets.cpus))
+
+    # Preparing.
+
+    def _write_spec(
+        self, entry: _Task, task: mesos_pb2.TaskInfo, user: str, cpu_resources: list[mesos_pb2.Resource]
+    ) -> None:
+        if not task.HasField("command"):
+            raise _LaunchError("the task has no command; executors and containers are not supported")
+        sets = _Sets(cpu_resources)
+        command = task.command
+        program, argv = _argv(command)
+        environment = _environment(command.environment)
+        switch = _switch_to(user)
+        entry.path.mkdir(parents=True, exist_ok=True)
+        if switch:
+            # The task may make files here, and not replace ours: sticky, and ours belong to us.
+            os.chown(entry.path, -1, switch.pw_gid)
+            entry.path.chmod(0o1775)
+        own = {
+            _MARK: str(entry.path),
+            "MESOS_SANDBOX": str(entry.path),
+            "MESOS_DIRECTORY": str(entry.path),
+            "MESOS_TASK_ID": entry.task_id,
+            "MESOS_FRAMEWORK_ID": entry.framework_id,
+        }
+        if sets.ids:
+            own |= sets.environment()
+            own["PINFOLD_CPUSET_FILE"] = str(self._write_cpuset_file(entry.path, sets))
+            groups = self._groups_of(sets)
+        else:
+            # The shim adds PINFOLD_CPUS and PINFOLD_MEMS: what it then finds itself allowed.
+            own |= {"PINFOLD_EXCLUSIVE_CPUS": "", "PINFOLD_SHARED_CPUS": ""}
+            environment.pop("PINFOLD_CPUSET_FILE", None)
+            try:
+                groups = self._cgroups.make_plain()
+            except OSError as exc:
+                raise _LaunchError(f"cannot make the cgroup of plain tasks: {exc}") from exc
+        spec = {
+            "framework_id": entry.framework_id,
+            "task_id": entry.task_id,
+            "user": switch.pw_name if switch else "",
+            "program": program,
+            "argv": argv,
+            "environment": environment,
+            "own_environment": own,
+            "plain": not sets.ids,
+            "cgroups": groups,
+            "affinity": _ids(sets.cpus) if sets.affinity else [],
+            "bind_mems": _ids(sets.mems) if sets.affinity else [],
+            "expect_cpus": _show(sets.cpus) if sets.ids else "",
+            "expect_exact": not sets.shared and bool(sets.ids),
+        }
+        if any("\0" in text for text in (program, *argv, *environment.values(), *own.values())):
+            raise _LaunchError("the command or its environment holds a NUL character")
+        shim.replace_file(entry.path / "spec.json", json.dumps(spec).encode())
+
+    def _groups_of(self, sets: _Sets) -> list[str]:
+        if sets.affinity:
+            return []
+        if len(sets.ids) > 1:
+            raise _LaunchError(
+                f"a task cannot run in several CPU sets at once on {sets.enforcement}: it asks for "
+                + ", ".join(f"{kind} set {set_id}" for set_id, kind in sorted(sets.ids.items()))
+            )
+        return self._cgroups.joined(sets.cgroup)
+
+    def _write_cpuset_file(self, path: Path, sets: _Sets) -> Path:
+        file = path / "cpuset.env"
+        text = "".join(f"{name}={value}\n" for name, value in sets.environment().items())
+        shim.replace_file(file, text.encode(), mode=0o644)
+        return file
+
+    # Starting.
+
+    def _resume(self, entry: _Task) -> None:
+        """From whatever the directory says: not begun, running, or over."""
+        claim = shim.trusted_json(entry.path / "pid.json")
+        if claim is None:
+            if (entry.path / "kill.json").exists():
+                # Nobody may begin it any more.
+                if shim.replace_file(entry.path / "pid.json", b'{"pid": 0}', once=True):
+                    self._fail(entry, "killed before it was started")
+                    return
+                self._resume(entry)
+                return
+            self._spawn(entry)
+            return
+        entry.pid = int(claim.get("pid") or 0)
+        entry.start_ticks = int(claim.get("start_ticks") or 0)
+        entry.boot_id = str(claim.get("boot_id") or "")
+        self._await_start(entry, _START_SECONDS)
+
+    def _spawn(self, entry: _Task) -> None:
+        readable, writable = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        os.set_blocking(writable, True)
+        try:
+            # By file, isolated: no environment and no working directory decides which code runs.
+            entry.starter = subprocess.Popen(
+                [sys.executable, "-I", "-S", shim.__file__, str(entry.path), str(writable)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(writable,),
+                start_new_session=True,
+                cwd="/",
+            )
+        except OSError as exc:
+            os.close(readable)
+            self._fail(entry, f"cannot start the task's shim: {exc}")
+            return
+        finally:
+            os.close(writable)
+        entry.pipe = _Reader(readable, lambda: self._hear(entry), f"shim of {entry}")
+        self._reactor.addReader(entry.pipe)
+
+    def _hear(self, entry: _Task) -> None:
+        assert entry.pipe is not None
+        try:
+            part = os.read(entry.pipe.fd, 65536)
+        except BlockingIOError:
+            return
+        entry.heard += part
+        if part:
+            return
+        self._reactor.removeReader(entry.pipe)
+        os.close(entry.pipe.fd)
+        entry.pipe = None
+        if entry.starter is not None:
+            self._reap(entry.starter)
+            entry.starter = None
+        try:
+            message = json.loads(entry.heard or b"{}")
+        except ValueError:
+            message = {}
+        if "failed" in message:
+            self._fail(entry, str(message["failed"]))
+        elif shim.trusted_json(entry.path / "pid.json") is None:
+            self._fail(entry, "the task's shim ended before it began")
+        else:
+            self._resume(entry)
+
+    def _reap(self, starter: subprocess.Popen[bytes]) -> None:
+        """The first process of a shim ends as soon as it has detached; it must not stay a zombie."""
+        self._starters = [one for one in [*self._starters, starter] if one.poll() is None]
+        if self._starters:
+            self._reactor.callLater(_POLL_SECONDS, self._reap_later)
+
+    def _reap_later(self) -> None:
+        self._starters = [one for one in self._starters if one.poll() is None]
+        if self._starters:
+            self._reactor.callLater(_POLL_SECONDS, self._reap_later)
+
+    def _await_start(self, entry: _Task, patience: float) -> None:
+        """The shim has begun. Until it has started the command, look again shortly; then watch it."""
+        if (
+            not entry.announced
+            and patience > 0
+            and not (entry.path / "started.json").exists()
+            and not (entry.path / "exit.json").exists()
+            and self._alive(entry)
+        ):
+            self._reactor.callLater(_POLL_SECONDS, self._await_start, entry, patience - _POLL_SECONDS)
+            return
+        if not entry.announced and (entry.path / "started.json").exists():
+            entry.announced = True
+            log.info("%s: started, shim %d", entry, entry.pid)
+            self._later(self._on_started, *entry.key, entry.pid, entry.start_ticks, entry.boot_id)
+        self._watch(entry)
+
+    # Watching.
+
+    def _alive(self, entry: _Task) -> bool:
+        return entry.pid > 0 and entry.boot_id == shim.boot_id() and shim.process_start(entry.pid) == entry.start_ticks
+
+    def _watch(self, entry: _Task) -> None:
+        fd = -1
+        if entry.pid > 0:
+            with contextlib.suppress(OSError):
+                fd = os.pidfd_open(entry.pid)
+        # Looked at after the pidfd was had: the pid may be another process's by now.
+        if fd < 0 or not self._alive(entry):
+            if fd >= 0:
+                os.close(fd)
+            self._ended(entry)
+            return
+        entry.watch = _Reader(fd, lambda: self._ended(entry), f"watch of {entry}")
+        self._reactor.addReader(entry.watch)
+        log.debug("%s: watching shim %d", entry, entry.pid)
+        if (entry.path / "kill.json").exists():
+            self._pass_kill_on(entry)
+
+    def _ended(self, entry: _Task) -> None:
+        """The shim is gone: what did it write?"""
+        if entry.watch is not None:
+            self._reactor.removeReader(entry.watch)
+            os.close(entry.watch.fd)
+            entry.watch = None
+        result = shim.trusted_json(entry.path / "exit.json")
+        if result is None:
+            rebooted = entry.boot_id not in ("", shim.boot_id())
+            if not rebooted:
+                self._kill_remains(entry)
+            why = "the host was restarted" if rebooted else "its shim ended without a word"
+            self._finish(entry, Exit(lost=True, message=f"The task's end was not seen: {why}"))
+        elif result.get("failed") is not None:
+            self._fail(entry, str(result["failed"]))
+        else:
+            self._finish(entry, Exit(code=result.get("code"), signal=result.get("signal")))
+
+    def _finish(self, entry: _Task, end: Exit) -> None:
+        self._forget(entry)
+        log.info("%s: ended, code %s, signal %s%s", entry, end.code, end.signal, ", lost" if end.lost else "")
+        if not entry.announced and not end.lost and entry.pid:
+            # It ran and ended while nobody listened: first things first.
+            self._later(self._on_started, *entry.key, entry.pid, entry.start_ticks, entry.boot_id)
+        self._later(self._on_exited, *entry.key, end)
+
+    def _fail(self, entry: _Task, message: str) -> None:
+        self._forget(entry)
+        log.warning("%s: failed to start: %s", entry, message)
+        if entry.announced:
+            self._later(self._on_exited, *entry.key, Exit(lost=True, message=message))
+        else:
+            self._later(self._on_failed, *entry.key, message)
+
+    def _forget(self, entry: _Task) -> None:
+        self._tasks.pop(entry.key, None)
+        if entry.backup is not None and entry.backup.active():
+            entry.backup.cancel()
+
+    def _later(self, callback: Callable[..., None], *arguments: Any) -> None:
+        self._reactor.callLater(0, callback, *arguments)
+
+    # Killing.
+
+    def _pass_kill_on(self, entry: _Task) -> None:
+        """Tell the shim that there is a kill.json. One that has not begun reads it when it has."""
+        if entry.watch is None:
+            return
+        with contextlib.suppress(OSError):
+            signal.pidfd_send_signal(entry.watch.fd, signal.SIGTERM)
+        if entry.backup is None:
+            request = shim.trusted_json(entry.path / "kill.json") or {}
+            grace = float(request.get("grace_seconds", 0.0))
+            entry.backup = self._reactor.callLater(grace + _KILL_MARGIN_SECONDS, self._kill_hard, entry)
+
+    def _kill_hard(self, entry: _Task) -> None:
+        """The shim did not do it (stopped, or stuck): everything of the task goes, the shim last."""
+        if entry.watch is None:
+            return
+        log.error("%s: its shim %d did not carry the kill out; killing all of it", entry, entry.pid)
+        for pid in shim.descendants(entry.pid):
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            signal.pidfd_send_signal(entry.watch.fd, signal.SIGKILL)
+
+    def _kill_remains(self, entry: _Task) -> None:
+        """A shim that was killed leaves the command running; the task is over, so its processes must not stay."""
+        mark = f"{_MARK}={entry.path}".encode()
+        for _ in range(5):
+            found = []
+            for name in os.listdir("/proc"):  # noqa: PTH208
+                if name.isdigit() and int(name) != os.getpid():
+                    with contextlib.suppress(OSError):
+                        if mark in Path("/proc", name, "environ").read_bytes().split(b"\0"):
+                            found.append(int(name))
+            for pid in found:
+                log.warning("%s: killing process %d, left by its shim", entry, pid)
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+            if not found:
+                return
+
+
+class _Sets:
+    """The CPU sets that a task uses, from its resources' metadata (written by the provider)."""
+
+    def __init__(self, resources: list[mesos_pb2.Resource]) -> None:
+        self.ids: dict[str, str] = {}
+        """Set id -> "exclusive" or "shared"."""
+        self.exclusive = self.shared = self.mems = 0
+        self.cgroup = ""
+        self.enforcement = ""
+        for resource in resources:
+            source = resource.cpu.source
+            if source.type not in (_Source.EXCLUSIVE, _Source.SHARED):
+                raise _LaunchError(f"cpus of type {_Source.Type.Name(source.type)} cannot be run on")
+            labels = {label.key: label.value for label in source.metadata.labels}
+            try:
+                cpus, mems = shim.list_mask(labels.get("cpus", "")), shim.list_mask(labels.get("mems", ""))
+            except ValueError:
+                raise _LaunchError(f"set {source.id}: its cpus {labels.get('cpus')!r} are no list") from None
+            if not cpus:
+                raise _LaunchError(f"set {source.id} has no CPUs")
+            self.mems |= mems
+            if source.type == _Source.EXCLUSIVE:
+                self.exclusive |= cpus
+            else:
+                self.shared |= cpus
+            self.ids[source.id] = "exclusive" if source.type == _Source.EXCLUSIVE else "shared"
+            self.cgroup = labels.get("cgroup", "")
+            self.enforcement = labels.get("enforcement", "")
+        if self.ids and not self.affinity and not self.cgroup:
+            raise _LaunchError(f"set {', '.join(self.ids)}: enforcement {self.enforcement!r}, but no cgroup")
+
+    @property
+    def cpus(self) -> int:
+        return self.exclusive | self.shared
+
+    @property
+    def affinity(self) -> bool:
+        return bool(self.ids) and self.enforcement == "affinity"
+
+    def environment(self) -> dict[str, str]:
+        return {
+            "PINFOLD_EXCLUSIVE_CPUS": _show(self.exclusive),
+            "PINFOLD_SHARED_CPUS": _show(self.shared),
+            "PINFOLD_CPUS": _show(self.cpus),
+            "PINFOLD_MEMS": _show(self.mems),
+        }
+
+
+def _argv(command: mesos_pb2.CommandInfo) -> tuple[str, list[str]]:
+    """(program, arguments with the program's name first)."""
+    if command.shell:
+        if not command.HasField("value"):
+            raise _LaunchError("command.value is missing: the shell has nothing to run")
+        return "/bin/sh", ["sh", "-c", command.value]
+    if not command.value:
+        raise _LaunchError("command.value is missing: there is no program to run")
+    return command.value, list(command.arguments) or [command.value]
+
+
+def _environment(environment: mesos_pb2.Environment) -> dict[str, str]:
+    out = {}
+    for variable in environment.variables:
+        name = variable.name
+        if not name or "=" in name or "\0" in name:
+            raise _LaunchError(f"command.environment: {name!r} cannot name a variable")
+        if variable.type == mesos_pb2.Environment.Variable.SECRET:
+            if variable.secret.type != mesos_pb2.Secret.VALUE:
+                raise _LaunchError(f"command.environment: {name} is a secret by reference, and there is no resolver")
+            out[name] = variable.secret.value.data.decode("utf-8", "surrogateescape")
+        else:
+            out[name] = variable.value
+    return out
+
+
+def _switch_to(user: str) -> pwd.struct_passwd | None:
+    """The account to run as; None where that is ours already."""
+    if not user:
+        return None
+    try:
+        entry = pwd.getpwnam(user)
+    except KeyError:
+        raise _LaunchError(f"user {user!r} is unknown on this host") from None
+    except ValueError:
+        raise _LaunchError(f"user {user!r} is no user's name") from None
+    if entry.pw_uid == os.geteuid():
+        return None
+    if os.geteuid() != 0:
+        raise _LaunchError(f"cannot run as user {user!r}: the agent does not run as root")
+    return entry
+
+
+def _ids(mask: int) -> list[int]:
+    return [cpu for cpu in range(mask.bit_length()) if mask >> cpu & 1]
+
+
+def _show(mask: int) -> str:
+    """Kernel list format; "" for none. (The provider has its own: the two packages share only the wire.)"""
+    spans: list[str] = []
+    ids = _ids(mask)
+    start = 0
+    for index, cpu in enumerate(ids):
+        if index + 1 == len(ids) or ids[index + 1] != cpu + 1:
+            spans.append(f"{ids[start]}-{cpu}" if cpu > ids[start] else f"{cpu}")
+            start = index + 1
+    return ",".join(spans)
