@@ -18,7 +18,7 @@ from typing import Any, NoReturn, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
-from agent_api.wire import plans
+from agent_api.wire import plans, values
 
 __all__ = ["JSON", "PROTOBUF", "CodecError", "decode", "encode", "from_dict", "from_json", "to_dict", "to_json"]
 
@@ -82,15 +82,15 @@ def from_json(cls: type[M], data: bytes | str) -> M:
     return from_dict(cls, _parse(data))
 
 
-def from_dict(cls: type[M], values: Any) -> M:
+def from_dict(cls: type[M], data: Any) -> M:
     """The message that these JSON values say, which must be an object with all required fields. Raises CodecError."""
     action = f"Failed to convert JSON into {cls.DESCRIPTOR.name} protobuf"
-    if not isinstance(values, Mapping):
+    if not isinstance(data, Mapping):
         raise CodecError(action, "Expecting a JSON object")
     message = cls()
     try:
-        plans.reader(plans.descriptor(cls))(message, values, 0)
-    except plans.FieldError as error:
+        plans.reader(plans.descriptor(cls))(message, data, 0)
+    except values.FieldError as error:
         raise CodecError(action, str(error)) from None
     if not message.IsInitialized():
         raise CodecError(action, _missing(message))
