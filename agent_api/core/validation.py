@@ -140,7 +140,8 @@ def one_provider(values: Iterable[mesos_pb2.Resource]) -> str | None:
     if ids and None in ids and set(ids) != {None}:
         return "Invalid resources: Some resources have a resource provider and some do not"
     if len(set(ids)) != 1:
-        return f"Invalid resources: The resources have multiple resource providers: {', '.join(sorted(map(str, set(ids))))}"
+        names = ", ".join(sorted(str(i) for i in set(ids)))
+        return f"Invalid resources: The resources have multiple resource providers: {names}"
     return None
 
 
@@ -175,6 +176,9 @@ def task(info: mesos_pb2.TaskInfo, agent_id: str) -> str | None:
         or info.container.volumes
     ):
         return "'TaskInfo.container' with an image or volumes is not supported: Pinfold runs commands on the host"
+    for field in ("health_check", "check", "max_completion_time"):
+        if info.HasField(field):
+            return f"'TaskInfo.{field}' is not supported: Pinfold starts, watches and kills the command only"
     if not info.resources:
         return "Task uses no resources"
     problem = resources(info.resources)

@@ -1,0 +1,411 @@
+"""The JSON of Mesos's endpoints from before the v1 API, and the metrics. Decides their shape only.
+
+Mesos's own web UI and command-line clients read these. Everything is made of what `core.reading` answers with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from agent_api.core import reading
+from agent_api.core import resources as rs
+from agent_api.core.model import Framework, Offer, World
+from agent_api.core.records import FrameworkRecord, TaskRecord
+from agent_api.wire import codec, mesos_pb2
+
+if TYPE_CHECKING:
+    from agent_api.core.master import Master
+
+__all__ = ["agent_state", "frameworks", "master_state", "metrics", "roles", "slaves", "tasks"]
+
+Json = dict[str, Any]
+_SCALARS = ("disk", "mem", "gpus", "cpus")
+
+
+def _amounts(resources: Iterable[mesos_pb2.Resource]) -> Json:
+    """Quantities by name: what is not there of the usual scalars is 0.0."""
+    merged = list(resources)
+    result: Json = {name: rs.sum_of(merged, name) for name in _SCALARS}
+    plain = []
+    for resource in merged:
+        if resource.type == mesos_pb2.Value.SCALAR:
+            if resource.name not in _SCALARS:
+                result[resource.name] = result.get(resource.name, 0.0) + resource.scalar.value
+        else:
+            bare = mesos_pb2.Resource(name=resource.name, type=resource.type)
+            bare.ranges.CopyFrom(resource.ranges)
+            bare.set.CopyFrom(resource.set)
+            plain.append(bare)
+    for resource in rs.normalize(plain):
+        result[resource.name] = rs.describe(resource).partition(":")[2]
+    return result
+
+
+def _by_role(resources: Iterable[mesos_pb2.Resource]) -> dict[str, list[mesos_pb2.Resource]]:
+    result: dict[str, list[mesos_pb2.Resource]] = {}
+    for resource in resources:
+        role = rs.reservation_role(resource)
+        if role is not None:
+            result.setdefault(role, []).append(resource)
+    return result
+
+
+def _full(resources: Iterable[mesos_pb2.Resource]) -> list[Any]:
+    return [codec.to_dict(r) for r in reading.old_format(resources)]
+
+
+def _unreserved(resources: Iterable[mesos_pb2.Resource]) -> list[mesos_pb2.Resource]:
+    return [r for r in resources if not r.reservations]
+
+
+def _used(world: World) -> list[mesos_pb2.Resource]:
+    return rs.normalize(r for t in world.live_tasks() for r in t.record.task.resources)
+
+
+def _attributes(world: World) -> Json:
+    result: Json = {}
+    for attribute in world.options.attributes:
+        if attribute.type == mesos_pb2.Value.SCALAR:
+            result[attribute.name] = attribute.scalar.value
+        else:
+            result[attribute.name] = attribute.text.value
+    return result
+
+
+def _version(world: World) -> Json:
+    return {"version": world.options.version, "start_time": world.start_time}
+
+
+def _status(status: mesos_pb2.TaskStatus) -> Json:
+    result: Json = {"state": mesos_pb2.TaskState.Name(status.state), "timestamp": status.timestamp}
+    if status.HasField("container_status"):
+        container = mesos_pb2.ContainerStatus()
+        container.CopyFrom(status.container_status)
+        container.ClearField("executor_pid")
+        result["container_status"] = codec.to_dict(container)
+    if status.HasField("message"):
+        result["message"] = status.message
+    return result
+
+
+def _task(world: World, record: TaskRecord) -> Json:
+    info = record.task
+    result: Json = {
+        "id": info.task_id.value,
+        "name": info.name,
+        "framework_id": record.framework_id,
+        "executor_id": "",
+        "slave_id": world.agent_id,
+        "state": mesos_pb2.TaskState.Name(record.state),
+        "resources": _amounts(info.resources),
+        "role": next((r.allocation_info.role for r in info.resources), "*"),
+        "statuses": [_status(s) for s in record.statuses],
+    }
+    if info.labels.labels:
+        result["labels"] = [codec.to_dict(label) for label in info.labels.labels]
+    if info.HasField("discovery"):
+        result["discovery"] = codec.to_dict(info.discovery)
+    return result
+
+
+def _offer(world: World, offer: Offer) -> Json:
+    return {
+        "id": offer.message.id.value,
+        "framework_id": offer.framework_id,
+        "allocation_info": {"role": offer.role},
+        "slave_id": world.agent_id,
+        "resources": _amounts(offer.resources),
+    }
+
+
+def _slave(world: World, full: bool) -> Json:
+    total, used, offered = world.total(), _used(world), world.offered()
+    result: Json = {
+        "id": world.agent_id,
+        "hostname": world.options.hostname,
+        "port": world.options.port,
+        "attributes": _attributes(world),
+        "pid": world.agent_pid,
+        "registered_time": world.start_time,
+        "resources": _amounts(total),
+        "used_resources": _amounts(used),
+        "offered_resources": _amounts(offered),
+        "reserved_resources": {role: _amounts(rr) for role, rr in _by_role(total).items()},
+        "unreserved_resources": _amounts(_unreserved(total)),
+        "active": True,
+        "deactivated": False,
+        "version": world.options.version,
+        "capabilities": _capabilities(),
+    }
+    if full:
+        result["reserved_resources_full"] = {role: _full(rr) for role, rr in _by_role(total).items()}
+        result["unreserved_resources_full"] = _full(_unreserved(total))
+        result["used_resources_full"] = _full(used)
+        result["offered_resources_full"] = _full(
+            r for o in world.offers.values() for r in rs.allocate(o.resources, o.role)
+        )
+    return result
+
+
+def _capabilities() -> list[str]:
+    return [mesos_pb2.AgentInfo.Capability.Type.Name(kind) for kind in reading.AGENT_CAPABILITIES]
+
+
+def _framework(world: World, framework: Framework) -> Json:
+    info = framework.info
+    offered = [r for o in world.offers.values() if o.framework_id == framework.id for r in o.resources]
+    used = reading.allocated_to(world, framework)
+    result = _framework_base(framework.record)
+    result |= {
+        "used_resources": _amounts(used),
+        "offered_resources": _amounts(offered),
+        "capabilities": [mesos_pb2.FrameworkInfo.Capability.Type.Name(c.type) for c in info.capabilities],
+        "webui_url": info.webui_url,
+        "active": framework.stream_id is not None,
+        "connected": framework.stream_id is not None,
+        "recovered": framework.recovered,
+        "registered_time": framework.record.registered_time,
+        "unregistered_time": 0.0,
+        "resources": _amounts([*used, *offered]),
+        "tasks": [_task(world, t.record) for t in world.live_tasks() if t.record.framework_id == framework.id],
+        "unreachable_tasks": [],
+        "completed_tasks": [_task(world, r) for r in _over(world) if r.framework_id == framework.id],
+        "offers": [_offer(world, o) for o in world.offers.values() if o.framework_id == framework.id],
+        "executors": [],
+    }
+    if framework.record.reregistered_time != framework.record.registered_time:
+        result["reregistered_time"] = framework.record.reregistered_time
+    return result
+
+
+def _framework_base(record: FrameworkRecord) -> Json:
+    info = record.info
+    result: Json = {
+        "id": record.framework_id,
+        "name": info.name,
+        "user": info.user,
+        "failover_timeout": info.failover_timeout,
+        "checkpoint": info.checkpoint,
+        "hostname": info.hostname,
+    }
+    if info.roles:
+        result["roles"] = list(info.roles)
+    else:
+        result["role"] = info.role
+    if record.principal is not None:
+        result["principal"] = record.principal
+    return result
+
+
+def _gone(world: World, record: FrameworkRecord) -> Json:
+    return _framework_base(record) | {
+        "used_resources": _amounts([]),
+        "offered_resources": _amounts([]),
+        "resources": _amounts([]),
+        "webui_url": record.info.webui_url,
+        "active": False,
+        "connected": False,
+        "recovered": False,
+        "registered_time": record.registered_time,
+        "unregistered_time": record.removed_time or 0.0,
+        "capabilities": [],
+        "tasks": [],
+        "unreachable_tasks": [],
+        "completed_tasks": [_task(world, r) for r in _over(world) if r.framework_id == record.framework_id],
+        "offers": [],
+        "executors": [],
+    }
+
+
+def _over(world: World) -> list[TaskRecord]:
+    """Tasks that have ended, told to the end or not."""
+    return [*(t.record for t in world.tasks.values() if not t.live), *world.completed]
+
+
+def agent_state(master: Master, now: float) -> Json:
+    """GET /state of the agent port: its own and its providers' resources together."""
+    world = master.world
+    total, used = world.total(), _used(world)
+    here = {t.record.framework_id for t in world.tasks.values()}
+    return _version(world) | {
+        "id": world.agent_id,
+        "pid": world.agent_pid,
+        "hostname": world.options.hostname,
+        "capabilities": _capabilities(),
+        "resources": _amounts(total),
+        "reserved_resources": {role: _amounts(rr) for role, rr in _by_role(total).items()},
+        "unreserved_resources": _amounts(_unreserved(total)),
+        "reserved_resources_full": {role: _full(rr) for role, rr in _by_role(total).items()},
+        "unreserved_resources_full": _full(_unreserved(total)),
+        "reserved_resources_allocated": {role: _amounts(rr) for role, rr in _by_role(used).items()},
+        "unreserved_resources_allocated": _amounts(_unreserved(used)),
+        "resource_providers": [
+            {
+                "resource_provider_info": codec.to_dict(p.info),
+                "total_resources": [codec.to_dict(r) for r in p.total],
+            }
+            for p in world.providers.values()
+            if p.ready
+        ],
+        "attributes": _attributes(world),
+        "master_hostname": world.options.hostname,
+        "flags": dict(world.options.flags),
+        "frameworks": [
+            _framework_base(f.record) | {"executors": _executors(world, f.id), "completed_executors": []}
+            for f in world.frameworks.values()
+            if f.id in here
+        ],
+        "completed_frameworks": [],
+    }
+
+
+def _executors(world: World, framework_id: str) -> list[Json]:
+    """One for each task, as Mesos shows command tasks."""
+    result = []
+    for task in world.live_tasks():
+        if task.record.framework_id == framework_id:
+            info = task.record.task
+            result.append(
+                {
+                    "id": info.task_id.value,
+                    "name": f"Command (Task: {info.task_id.value})",
+                    "source": info.task_id.value,
+                    "container": task.container_id,
+                    "directory": f"{world.options.work_dir}/tasks/{framework_id}/{info.task_id.value}",
+                    "resources": _amounts(info.resources),
+                    "role": next((r.allocation_info.role for r in info.resources), "*"),
+                    "tasks": [_task(world, task.record)],
+                    "queued_tasks": [],
+                    "completed_tasks": [],
+                }
+            )
+    return result
+
+
+def master_state(master: Master, now: float) -> Json:
+    """GET /state of the master port."""
+    world = master.world
+    options = world.options
+    pid = f"master@{options.ip}:{options.master_port}"
+    return (
+        _version(world)
+        | {
+            "elected_time": world.start_time,
+            "id": world.agent.master_id,
+            "pid": pid,
+            "hostname": options.hostname,
+            "capabilities": ["AGENT_UPDATE", "AGENT_DRAINING", "QUOTA_V2"],
+            "activated_slaves": 1.0,
+            "deactivated_slaves": 0.0,
+            "unreachable_slaves": 0.0,
+            "leader": pid,
+            "leader_info": {
+                "id": world.agent.master_id,
+                "pid": pid,
+                "port": options.master_port,
+                "hostname": options.hostname,
+            },
+            "flags": dict(options.flags),
+            "slaves": [_slave(world, full=False)],
+            "recovered_slaves": [],
+            "orphan_tasks": [],
+        }
+        | frameworks(master, now)
+    )
+
+
+def slaves(master: Master, now: float) -> Json:
+    return {"slaves": [_slave(master.world, full=True)], "recovered_slaves": []}
+
+
+def tasks(master: Master, now: float) -> Json:
+    """GET /tasks: all of them, oldest first; the shell filters and cuts."""
+    world = master.world
+    found = [*world.completed, *(t.record for t in world.tasks.values())]
+    return {"tasks": [_task(world, r) for r in sorted(found, key=lambda r: r.launched_time)]}
+
+
+def frameworks(master: Master, now: float) -> Json:
+    world = master.world
+    return {
+        "frameworks": [_framework(world, f) for f in world.frameworks.values()],
+        "completed_frameworks": [_gone(world, r) for r in world.removed.values()],
+        "unregistered_frameworks": [],
+    }
+
+
+def roles(master: Master, now: float) -> Json:
+    world = master.world
+    result = []
+    for name, weight in reading.weights(world).items():
+        allocated = [r for r in _used(world) if r.allocation_info.role == name]
+        offered = [r for o in world.offers.values() if o.role == name for r in o.resources]
+        reserved = _by_role(world.total()).get(name, [])
+        result.append(
+            {
+                "name": name,
+                "weight": weight,
+                "quota": {"role": name, "guarantee": {}, "limit": {}, "consumed": _sums([*allocated, *reserved])},
+                "resources": _sums([*allocated, *offered]),
+                "allocated": _sums(allocated),
+                "offered": _sums(offered),
+                "reserved": _sums(reserved),
+                "frameworks": [f.id for f in world.frameworks.values() if name in f.roles],
+            }
+        )
+    return {"roles": result}
+
+
+def _sums(resources: list[mesos_pb2.Resource]) -> Json:
+    """Quantities by name, without what is not there."""
+    return {k: v for k, v in _amounts(resources).items() if v}
+
+
+def metrics(master: Master, now: float) -> dict[str, float]:
+    """/metrics/snapshot: Mesos's names where it has one for the thing, `pinfold/…` for the rest."""
+    world = master.world
+    total, used, offered = world.total(), _used(world), world.offered()
+    connected = sum(f.stream_id is not None for f in world.frameworks.values())
+    result: dict[str, float] = {
+        "master/uptime_secs": max(0.0, now - world.start_time),
+        "slave/uptime_secs": max(0.0, now - world.start_time),
+        "master/elected": 1.0,
+        "master/slaves_active": 1.0,
+        "master/slaves_connected": 1.0,
+        "master/slaves_disconnected": 0.0,
+        "master/slaves_inactive": 0.0,
+        "master/slaves_unreachable": 0.0,
+        "master/frameworks_active": float(connected),
+        "master/frameworks_connected": float(connected),
+        "master/frameworks_disconnected": float(len(world.frameworks) - connected),
+        "master/frameworks_inactive": float(len(world.frameworks) - connected),
+        "master/outstanding_offers": float(len(world.offers)),
+    }
+    for name in ("cpus", "mem", "disk", "gpus"):
+        have, taken = rs.sum_of(total, name), rs.sum_of(used, name)
+        for prefix in ("master", "slave"):
+            result[f"{prefix}/{name}_total"] = have
+            result[f"{prefix}/{name}_used"] = taken
+            result[f"{prefix}/{name}_percent"] = taken / have if have else 0.0
+    for state in ("STAGING", "STARTING", "RUNNING", "KILLING"):
+        count = sum(t.record.state == mesos_pb2.TaskState.Value(f"TASK_{state}") for t in world.tasks.values())
+        result[f"master/tasks_{state.lower()}"] = float(count)
+        result[f"slave/tasks_{state.lower()}"] = float(count)
+    for state in ("FINISHED", "FAILED", "KILLED", "LOST", "ERROR"):
+        result[f"master/tasks_{state.lower()}"] = float(world.counters[f"task_{state.lower()}"])
+        result[f"slave/tasks_{state.lower()}"] = float(world.counters[f"task_{state.lower()}"])
+    for state in ("FINISHED", "FAILED", "ERROR", "DROPPED"):
+        result[f"master/operations/{state.lower()}"] = float(world.counters[f"operation_{state.lower()}"])
+    result["master/operations/pending"] = float(sum(not o.terminal for o in world.operations.values()))
+    for name in ("offers_sent", "offers_rescinded", "operations_sent", "operations_refused", "tasks_launched"):
+        result[f"pinfold/{name}"] = float(world.counters[name])
+    ready = [p for p in world.providers.values() if p.ready]
+    result["pinfold/providers_ready"] = float(len(ready))
+    result["pinfold/sets"] = float(sum(len({rs.set_id(r) for r in p.total} - {None}) for p in ready))
+    for source in ("RAW", "EXCLUSIVE", "SHARED"):
+        kind = mesos_pb2.Resource.CpuInfo.Source.Type.Value(source)
+        cpus = [r for r in total if rs.source_type(r) == kind and not r.HasField("revocable")]
+        result[f"pinfold/cpus_{source.lower()}"] = rs.sum_of(cpus, "cpus")
+    result["pinfold/cpus_offered"] = rs.sum_of(offered, "cpus")
+    return result
