@@ -70,7 +70,8 @@ class Layout:
     zones: Mapping[str, int]
     """Zone name -> CPUs that can be offered there, in the order of the zones' ids. No zone is empty."""
     pools: Mapping[str, int]
-    """Pool name -> its CPUs, `default` first; without reserved, floor and (unless the pool names them) isolated CPUs."""
+    """Pool name -> its CPUs, `default` first; without reserved, floor and (unless the pool names them) isolated
+    CPUs."""
     withheld: int = 0
     """Isolated CPUs that no pool names: neither offered nor part of the floor."""
     warnings: tuple[str, ...] = field(default=(), compare=False)

@@ -7,9 +7,11 @@ best choice for a number of CPUs does not depend on what is chosen elsewhere, an
 
 Where the design leaves room:
 
-- `spread` with `core_siblings: preferred`: most CPUs in wholly own cores first (whole cores come first), then the evenness;
-- `interleave`: the number of nodes, then most CPUs in wholly own cores, then the smallest sum of distances (which nodes),
-  then the evenness over them, then (3) local to the device, (5), (6), or the evenness by zone, cache and core for `spread`;
+- `spread` with `core_siblings: preferred`: most CPUs in wholly own cores first (whole cores come first), then the
+  evenness;
+- `interleave`: the number of nodes, then most CPUs in wholly own cores, then the smallest sum of distances (which
+  nodes), then the evenness over them, then (3) local to the device, (5), (6), or the evenness by zone, cache and core
+  for `spread`;
 - a device does not count for `spread` (its step is one of those that evenness replaces);
 - CPUs are counted as charged: blocked siblings are CPUs of the set in every step.
 """
@@ -21,7 +23,7 @@ from functools import lru_cache
 
 from profiles.mapping import Profile
 
-__all__ = ["Order", "STEPS", "order_of"]
+__all__ = ["STEPS", "Order", "order_of"]
 
 _SMALL = 16
 _LARGE = 44

@@ -1,7 +1,7 @@
 """The allocator's entry points: place, explain, largest, free_whole_cores.
 
-Decides the order in which kinds of cores and forms of `denied_preferred` are tried, which memory nodes go with the CPUs,
-and which siblings are blocked.
+Decides the order in which kinds of cores and forms of `denied_preferred` are tried, which memory nodes go with the
+CPUs, and which siblings are blocked.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from dataclasses import replace
 
 from profiles.mapping import Profile
 from provider.allocator import refusal
+from provider.allocator.explaining import describe
 from provider.allocator.request import Placement, Request
 from provider.allocator.rules import Case, Found, cases, whole_cores
 from provider.allocator.search import solve
-from provider.cpuset import format_mask, ids, lowest
+from provider.cpuset import lowest
+from provider.errors import Refused
 from provider.topology import Topology
 
 __all__ = ["explain", "free_whole_cores", "largest", "place"]
@@ -25,30 +27,37 @@ def place(
 ) -> Placement:
     """The best CPUs for a request, the same for the same arguments.
 
-    `zones` are the zones with their CPUs, `pool` all CPUs of the request's pool, `free` those of them that no exclusive set
-    holds. `mems` are the memory nodes that may be used, None for all that have memory.
+    `zones` are the zones with their CPUs, `pool` all CPUs of the request's pool, `free` those of them that no
+    exclusive set holds. `mems` are the memory nodes that may be used, None for all that have memory.
 
     Raises `Refused` (a `PlacementRefused`) where nothing meets the profile's required rules and the quantities; the
     message says what would fit.
     """
-    refusal.check(zones, pool, request)
+    return _decide(host, zones, pool, free, request, mems)[2]
+
+
+def _decide(
+    host: Topology, zones: Mapping[str, int], pool: int, free: int, request: Request, mems: int | None
+) -> tuple[Case, Found, Placement]:
+    refusal.check(zones, request)
     try:
         attempts = cases(host, zones, pool, free, request, mems)
     except ValueError as error:
         raise refusal.unreadable(request, error) from error
     for index, case in enumerate(attempts):
         refusal.check_quantities(case, request)
-        found = answer(case)
         notes: list[str] = []
+        found = answer(case)
         if found is None and case.shrinks:
-            found = answer(replace(case, relaxed=True))
-            if found is not None:
-                notes.append("the rules on nodes, caches and devices cannot be kept by any part of what the set holds")
-        if found is not None:
-            if index:
-                notes.append("siblings could not be kept empty (core_siblings denied_preferred): all CPUs are usable")
-            return _placement(case, found, notes, mems)
-    raise refusal.refused(attempts[-1] if len(attempts) == 1 else attempts[1], zones, mems, fits)
+            case = replace(case, relaxed=True)
+            found = answer(case)
+            notes.append("no part of what the set holds keeps the rules on nodes, caches, devices and kinds of cores")
+        if found is None:
+            continue
+        if index:
+            notes.append("siblings could not be kept empty (core_siblings denied_preferred): all CPUs are usable")
+        return case, found, _placement(case, found, notes, mems)
+    raise refusal.refused(attempts[-1], zones, fits)
 
 
 def answer(case: Case) -> Found | None:
@@ -143,5 +152,9 @@ def largest(
 def explain(
     host: Topology, zones: Mapping[str, int], pool: int, free: int, request: Request, *, mems: int | None = None
 ) -> list[str]:
-    """Why the answer is what it is, one sentence a line; the refusal where there is none."""
-    return [format_mask(place(host, zones, pool, free, request, mems=mems).cpus), str(ids(0))]
+    """Why the answer is what it is and why others are not, one statement a line; the refusal where there is none."""
+    try:
+        case, found, placement = _decide(host, zones, pool, free, request, mems)
+    except Refused as refused:
+        return [str(refused)]
+    return describe(case, found, placement, answer)

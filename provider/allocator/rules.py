@@ -5,15 +5,18 @@ many nodes) into limits of the search. Never searches and never words a refusal.
 
 Where the design leaves room:
 
-- Sizes of nodes, packages and caches, for `required`, are those of the whole pool, free or not; for `bind` only nodes with memory
-  count. So a number that fits one node by size has to be in one node, whatever the kind of core or the device.
+- Sizes of nodes, packages and caches, for `required`, are those of the whole pool, free or not; for `bind` only nodes
+  with memory count. So a number that fits one node by size has to be in one node, whatever the kind of core or the
+  device.
 - `bind` and `required`: CPUs of a node without memory are not given, since their memory could not be in their node.
   `preferred`: they are, and the memory comes from the nearest node that has some.
-- `interleave` without `nodes` means all nodes with memory and CPUs of the pool. `preferred` takes CPUs of nodes without memory only
-  where the others cannot hold the set; where more nodes are needed than asked for, as few more as can be.
+- `interleave` without `nodes` means all nodes with memory and CPUs of the pool. `preferred` takes CPUs of nodes
+  without memory only where the others cannot hold the set; where more nodes are needed than asked for, as few more as
+  can be.
 - `device`, several matches: CPUs local to one of them, whichever gives the better answer.
 - `core_kind` on a host with one kind of core restricts nothing.
-- A shrinking set may keep CPUs that a rule on nodes, caches or devices would not give it today, where no choice keeps the rule.
+- A shrinking set may keep CPUs that a rule on nodes, caches or devices would not give it today, where no choice keeps
+  the rule.
 """
 
 from __future__ import annotations
@@ -81,8 +84,8 @@ class Case:
         if not kinds:
             return (everything,)
         if self.profile.core_kind != "any":
-            named = [kind.cpus for kind in kinds if kind.name == self.profile.core_kind]
-            return (named[0] | self.held,) if named else (self.held,)
+            named = sum(kind.cpus for kind in kinds if kind.name == self.profile.core_kind)
+            return (everything,) if self.relaxed else (named | self.held,)
         return (*(kind.cpus for kind in kinds if not self.held & ~kind.cpus), everything)
 
     def sizes(self, groups: tuple[int, ...]) -> list[int]:
@@ -142,8 +145,8 @@ class Case:
     def problems(self, among: int) -> Iterator[Problem]:
         """The problems for CPUs of `among` (one of `tries`); the least key of their answers is the best answer.
 
-        For `pack` a limit on the number of nodes is left to the order, which puts fewer nodes first: the caller compares the
-        number used with `most_nodes`.
+        For `pack` a limit on the number of nodes is left to the order, which puts fewer nodes first: the caller
+        compares the number used with `most_nodes`.
         """
         profile = self.profile
         choice = self.choice & among
@@ -190,7 +193,7 @@ class Case:
 
     def _by_device(self, base: Problem) -> Iterator[Problem]:
         device = self.profile.device
-        if device is None or self.relaxed:
+        if device is None or (self.relaxed and device.affinity == "required"):
             yield base
         elif device.affinity == "required":
             for mask in self.devices or ():
@@ -233,7 +236,7 @@ def cases(
     found: list[Case] = []
     tries = ("denied", "none") if profile.core_siblings == "denied_preferred" else (profile.core_siblings,)
     for siblings in tries:
-        charge = request.holds | _blocked(host, free, request, siblings)
+        charge = request.holds | _blocked(host, free, request)
         shrinks = bool(charge) and request.cpus < charge.bit_count()
         found.append(
             Case(
@@ -258,7 +261,7 @@ def cases(
     return found
 
 
-def _blocked(host: Topology, free: int, request: Request, siblings: str) -> int:
+def _blocked(host: Topology, free: int, request: Request) -> int:
     """The siblings that a set charges besides its usable CPUs."""
     if not request.holds:
         return 0
@@ -266,14 +269,14 @@ def _blocked(host: Topology, free: int, request: Request, siblings: str) -> int:
         return request.blocked & ~request.holds
     if request.profile.core_siblings not in ("denied", "denied_preferred"):
         return 0
+    wished = request.profile.core_siblings == "denied_preferred"
     blocked = 0
     for core in host.cores:
         if core & request.holds:
-            if siblings == "none" or request.profile.core_siblings == "denied_preferred":
-                if core & free or (core & request.holds).bit_count() > 1:
-                    return 0
+            if wished and (core & free or (core & request.holds).bit_count() > 1):
+                return 0
             blocked |= core & ~request.holds
-    if request.profile.core_siblings == "denied_preferred" and request.zones:
+    if wished and request.zones:
         charge = (request.holds | blocked).bit_count()
         change = sum(request.zones.values())
         if request.cpus not in (charge + change, charge - change):

@@ -20,8 +20,8 @@ from provider.allocator.tables import Tables, Tree, Vertex
 __all__ = ["MAX_NODE_SETS", "Problem", "solve"]
 
 MAX_NODE_SETS = 20_000
-"""Where distances do not fit a tree, at most this many sets of nodes are compared; beyond it the sets are grown from each node
-to its nearest ones, and the answer is a good one, not always the best."""
+"""Where distances do not fit a tree, at most this many sets of nodes are compared; beyond it the sets are grown from
+each node to its nearest ones, and the answer is a good one, not always the best."""
 
 MAX_NODE_SETS_SOLVED = 500
 """Of these at most so many are looked into, in the order of their distances."""
@@ -31,7 +31,8 @@ _LLC = 1 << 32
 _COUNT = _NODE - 1
 
 Table = dict[int, int]
-"""CPUs taken here + `_NODE` * nodes used + `_LLC` * caches used -> best key. The latter two only where they are limited."""
+"""CPUs taken here + `_NODE` * nodes used + `_LLC` * caches used -> best key. The latter two only where they are
+limited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,8 @@ class Problem:
     local: int = 0
     """CPUs local to the device."""
     nodes: Mapping[int, int] | None = None
-    """How many nodes may be used (those of `held` included) -> what that number costs in step `count`; None: any number."""
+    """How many nodes may be used (those of `held` included) -> what that number costs in step `count`; None: any
+    number."""
     max_llcs: int | None = None
     distances: bool = False
     """Whether to tell distances apart; `solve` sets it where they can decide."""
@@ -219,8 +221,9 @@ class _Solver:
                 key += order.touched
                 if own == width:
                     key -= order.whole * own
-            if 0 < free - taken < width:
-                key += order.broken
+            if taken:
+                # Told as a change, so that keys under different choices compare.
+                key += order.broken * ((0 < free - taken < width) - (0 < free < width))
             options.append((taken, key))
         return options
 
@@ -242,8 +245,8 @@ class _Solver:
                         key += order.new_nodes
                     if self.count_nodes:
                         state += _NODE
-                if free > taken:
-                    key += order.stay_nodes
+                if taken and free == taken:
+                    key -= order.stay_nodes
             if vertex.llc:
                 key += order.sos_llc * own * own
                 if own:
@@ -252,8 +255,8 @@ class _Solver:
                         key += order.new_llcs
                     if self.count_llcs:
                         state += _LLC
-                if free > taken:
-                    key += order.stay_llcs
+                if taken and free == taken:
+                    key -= order.stay_llcs
             if vertex.package and own:
                 key += order.packages
             if vertex.zone is not None:

@@ -51,6 +51,7 @@ class Tree:
     nodes: tuple[Vertex, ...]
     llcs: tuple[Vertex, ...]
     packages: tuple[Vertex, ...]
+    zones: tuple[Vertex, ...]
     metric: bool
     """Whether the distances are all in the tree. If not, sets of nodes are compared one by one."""
     uniform: bool
@@ -153,6 +154,7 @@ def _build(owner: Tables, zones: Mapping[str, int]) -> Tree:
         tuple(sorted((v for v in found if v.node >= 0), key=lambda v: v.node)),
         tuple(v for v in found if v.llc),
         tuple(v for v in found if v.package),
+        tuple(v for v in found if v.zone is not None),
         metric,
         len(far) < 2,
     )
@@ -245,7 +247,7 @@ def _nest(made: dict[int, Vertex], host: Topology) -> None:
         for mask in {home[1 << cpu] for cpu in ids(core & host.online)}:
             inside[mask].append(core)
     for mask, leaf in leaves.items():
-        leaf.cores = tuple(sorted(inside[mask], key=lambda core, mask=mask: lowest(core & mask)))
+        leaf.cores = tuple(core for _, core in sorted((lowest(core & mask), core) for core in inside[mask]))
 
 
 def _set_distances(vertex: Vertex, distance: Sequence[Sequence[int]]) -> bool:

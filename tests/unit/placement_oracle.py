@@ -1,12 +1,13 @@
-"""The order of preference by brute force: every subset of the free CPUs, compared by the steps as the design words them.
+"""The order of preference by brute force: every subset of the free CPUs, compared by the steps as the design words
+them.
 
-Written without the allocator's tables and search, and knowing nothing of them: plain sets of ids, and one tuple per subset.
-Good for machines of up to about 16 CPUs.
+Written without the allocator's tables and search, and knowing nothing of them: plain sets of ids, and one tuple per
+subset. Good for machines of up to about 16 CPUs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 
 from profiles.mapping import Profile
