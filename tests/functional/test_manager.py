@@ -287,15 +287,15 @@ def scenario_shared(provider: Provider) -> Operation:
 
 
 def scenario_grow(provider: Provider) -> Operation:
-    return resize(provider.resources("set-1"), add=2)
+    return resize(provider.resources("set-2"), add=2)
 
 
 def scenario_shrink(provider: Provider) -> Operation:
-    return resize(provider.resources("set-1"), subtract=1)
+    return resize(provider.resources("set-2"), subtract=1)
 
 
 def scenario_destroy(provider: Provider) -> Operation:
-    return destroy(provider.resources("set-1"))
+    return destroy(provider.resources("set-2"))
 
 
 def scenario_reserve(provider: Provider) -> Operation:
@@ -314,8 +314,8 @@ def test_death_at_every_point_leaves_one_of_the_two_states(
     whole = Provider(tmp_path / "whole", version=version)
     (tmp_path / "whole").mkdir()
     whole.start()
-    made(whole, create(2))
-    made(whole, create(1, "batch"), 2)
+    made(whole, create(1, "batch"))
+    made(whole, create(2), 2)
     before, kernel_before = whole.manager.state, whole.kernel()
     start = whole.points
     assert whole.apply(scenario(whole), uuid(3)) is not None
@@ -331,8 +331,8 @@ def test_death_at_every_point_leaves_one_of_the_two_states(
         directory.mkdir()
         provider = Provider(directory, version=version)
         provider.start()
-        made(provider, create(2))
-        made(provider, create(1, "batch"), 2)
+        made(provider, create(1, "batch"))
+        made(provider, create(2), 2)
         assert provider.manager.state == before
         info = scenario(provider)
         provider.die_at = provider.points + point
