@@ -69,7 +69,11 @@ def answer(case: Case) -> Found | None:
         best: Found | None = None
         for problem in case.problems(among):
             key = solve(problem)
-            if key is None or (best is not None and key >= best[0]):
+            if key is None:
+                continue
+            # The search counts what it chooses; which of several devices is nearer depends on the held CPUs, too.
+            key -= problem.order.local * (problem.held & problem.local).bit_count()
+            if best is not None and key >= best[0]:
                 continue
             if limit is not None and problem.order.nodes and problem.order.split(key)["nodes"] > limit:
                 continue
