@@ -174,10 +174,11 @@ class Agent:
         )
 
     def _begin(self) -> None:
-        self.turn(lambda now: None)
         tasks = self.master.recoverable_tasks()
         for task in tasks:
             self.launcher.recover(task.framework_id, task.task.task_id.value, task.pid, task.start_ticks, task.boot_id)
+        # Only after the launcher knows its tasks again: the first turn may end some of them.
+        self.turn(lambda now: None)
         configs = self.master.configs()
         for config in configs:
             self.daemons.start(config.info)

@@ -138,7 +138,8 @@ def _run(settings: Any) -> int:
 
     from agent_api.service import Agent, StartError
 
-    PythonLoggingObserver("twisted").start()
+    observer: Any = PythonLoggingObserver
+    observer("twisted").start()
     logging.getLogger("twisted").setLevel(logging.WARNING)
     reactor: Any = global_reactor
     running = Agent(settings, reactor)

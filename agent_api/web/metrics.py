@@ -15,6 +15,13 @@ from prometheus_client.registry import Collector
 __all__ = ["Exposition"]
 
 
+_COUNTER = re.compile(
+    r"(master|slave)/tasks_(finished|failed|killed|lost|error)|master/operations/(finished|failed|error|dropped)"
+    r"|pinfold/\w+_(sent|rescinded|refused|launched)"
+)
+"""Figures that only grow while the process runs. All others may go both ways."""
+
+
 class Exposition(Collector):
     """What GET /metrics answers with."""
 
@@ -26,8 +33,8 @@ class Exposition(Collector):
     def collect(self) -> Iterable[Metric]:
         for name, value in sorted(self._read().items()):
             spelled = "pinfold_" + re.sub(r"[^a-zA-Z0-9_]", "_", name)
-            family = CounterMetricFamily if spelled.endswith("_total") else GaugeMetricFamily
-            metric = family(spelled, f"Pinfold's {name}")
+            family = CounterMetricFamily if _COUNTER.fullmatch(name) else GaugeMetricFamily
+            metric = family(spelled, f"{name} as in /metrics/snapshot")
             metric.add_metric([], value)
             yield metric
 

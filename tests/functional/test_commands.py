@@ -67,9 +67,9 @@ def test_offers_are_shown(agent: AgentProcess) -> None:
     info = {"user": "root", "name": "[bold]shown", "roles": ["batch"], "capabilities": [{"type": "MULTI_ROLE"}]}
     body = {"type": "SUBSCRIBE", "subscribe": {"framework_info": info}}
     with requests.post(f"{agent.master_url}/api/v1/scheduler", json=body, stream=True, timeout=20) as stream:
-        for chunk in stream.iter_content(None):
-            if b'"OFFERS"' in chunk:
-                break
+        chunks = stream.iter_content(None)
+        while b'"OFFERS"' not in next(chunks):
+            pass
         (offer,) = json.loads(pinfold("offers", "--json", agent=agent).stdout)
         assert offer["framework"] == "[bold]shown"
         table = pinfold("offers", agent=agent).stdout
