@@ -29,6 +29,7 @@ __all__ = [
     "ToFramework",
     "ToOperators",
     "ToProvider",
+    "UpdateTaskCpus",
 ]
 
 
@@ -136,6 +137,18 @@ class KillTask:
     grace_seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class UpdateTaskCpus:
+    """The sets of a task that runs have other CPUs now: the file that PINFOLD_CPUSET_FILE names is written again.
+
+    `cpu_resources` as in `LaunchTask`, with the provider's newest metadata.
+    """
+
+    framework_id: str
+    task_id: str
+    cpu_resources: tuple[mesos_pb2.Resource, ...]
+
+
 Effect = (
     SaveAgent
     | SaveConfig
@@ -153,4 +166,5 @@ Effect = (
     | ToOperators
     | LaunchTask
     | KillTask
+    | UpdateTaskCpus
 )

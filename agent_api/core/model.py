@@ -109,6 +109,8 @@ class Framework:
     next_heartbeat: float = 0.0
     give_up: float | None = None
     """When it is removed if it does not come back; None while connected."""
+    served: Counter[str] = field(default_factory=Counter)
+    """How often it was made an offer, by role: among equals it is somebody else's turn."""
     recovered: bool = False
     """Known from before a restart of the agent and not back yet."""
 
@@ -269,6 +271,7 @@ class World:
         self.past_operations: OrderedDict[bytes, Operation] = OrderedDict()
         self.offers: dict[str, Offer] = {}
         self.offer_count = 0
+        self.served: Counter[str] = Counter()
         self.allocate_now = True
         self.next_allocation = now
         self.next_operator_heartbeat = now

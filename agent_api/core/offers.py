@@ -74,7 +74,10 @@ def eligible(world: World, resource: mesos_pb2.Resource, role: str, framework: F
 
 
 def _order(world: World) -> list[tuple[str, Framework]]:
-    """Roles by what they have got, then frameworks of a role by what they have got, then by name and age."""
+    """Roles by what they have got, then frameworks of a role by what they have got.
+
+    Among equals those come first that were served less often (Mesos's sorter does so), then by name and age.
+    """
     total = world.total()
     sizes = {name: rs.sum_of(total, name) for name in ("cpus", "mem")}
 
@@ -89,12 +92,14 @@ def _order(world: World) -> list[tuple[str, Framework]]:
     for offer in world.offers.values():
         held.extend((offer.role, offer.framework_id, r) for r in offer.resources)
 
-    def key(entry: tuple[str, Framework]) -> tuple[float, str, float, int]:
+    def key(entry: tuple[str, Framework]) -> tuple[float, int, str, float, int, int]:
         role, framework = entry
         return (
             share(r for got_role, _, r in held if got_role == role),
+            world.served[role],
             role,
             share(r for got_role, owner, r in held if got_role == role and owner == framework.id),
+            framework.served[role],
             framework.order,
         )
 
@@ -138,6 +143,8 @@ def _offer(world: World, framework: Framework, role: str, resources: list[mesos_
     expires = None if options.offer_timeout is None else now + options.offer_timeout
     offer = Offer(message, framework.id, role, resources, expires)
     world.offers[offer_id] = offer
+    world.served[role] += 1
+    framework.served[role] += 1
     world.counters["offers_sent"] += 1
     log.info("offer %s to framework %s, role %s: %s", offer_id, framework.id, role, rs.describe_all(resources))
     return offer

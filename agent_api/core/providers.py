@@ -7,6 +7,7 @@ kept, and when a set nobody needs is destroyed. It never decides an operation, a
 from __future__ import annotations
 
 import logging
+import math
 import re
 from dataclasses import replace
 
@@ -130,6 +131,7 @@ def call(world: World, message: Call, stream_id: str | None, now: float) -> None
         _update_state(world, provider, message.update_state, now)
     elif message.type == Call.UPDATE_OPERATION_STATUS:
         operations.provider_status(world, provider, message.update_operation_status, now)
+        tasks.sets_changed(world, provider)
     elif message.type == Call.UPDATE_PUBLISH_RESOURCES_STATUS:
         published = message.update_publish_resources_status
         ok = published.status == Call.UpdatePublishResourcesStatus.OK
@@ -163,7 +165,7 @@ def _consistent(message: Call) -> None:
 
 def _update_state(world: World, provider: Provider, state: Call.UpdateState, now: float) -> None:
     """The provider's word on everything of its own: totals, operations, sets."""
-    given = [r for r in state.resources if r.type != mesos_pb2.Value.SCALAR or rs.millis(r.scalar.value) > 0]
+    given = [r for r in state.resources if r.type != mesos_pb2.Value.SCALAR or not _nothing(r.scalar.value)]
     for resource in given:
         try:
             rs.validate(resource)
@@ -183,7 +185,13 @@ def _update_state(world: World, provider: Provider, state: Call.UpdateState, now
         offers.rescind_all(world, None, f"the floor of provider {provider.id} changed")
     operations.merge_state(world, provider, list(state.operations), now)
     tasks.provider_ready(world, provider)
+    tasks.sets_changed(world, provider)
     world.allocate_now = True
+
+
+def _nothing(value: float) -> bool:
+    """Zero and negative quantities are left out of reports, as Mesos does; nonsense is an error."""
+    return math.isfinite(value) and value < 0.0005
 
 
 def _without_role(resources: list[mesos_pb2.Resource]) -> list[mesos_pb2.Resource]:

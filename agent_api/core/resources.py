@@ -9,6 +9,7 @@ about a resource and not a part of its identity). It never looks at who owns or 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 
@@ -45,6 +46,8 @@ Resource = mesos_pb2.Resource
 Kind = tuple[object, ...]
 Quantity = int | tuple[tuple[int, int], ...] | frozenset[str]
 
+_TOO_LARGE = 2**53 / 1000
+"""Above it, thousandths are not exact any more."""
 _NAME = re.compile(r"[A-Za-z0-9_.\-/]+")
 _ITEM = re.compile(r"\s*([^():\s]+)\s*(?:\(\s*([^)]*?)\s*\))?\s*:\s*(.*?)\s*", re.S)
 
@@ -54,8 +57,8 @@ class ResourceError(ValueError):
 
 
 def millis(value: float) -> int:
-    """The fixed-point form of a scalar: thousandths, rounded."""
-    return round(value * 1000)
+    """The fixed-point form of a scalar: thousandths, rounded. What is no finite number counts as nothing."""
+    return round(value * 1000) if math.isfinite(value) and abs(value) < _TOO_LARGE * 1000 else 0
 
 
 def scalar(name: str, value: float) -> Resource:
@@ -303,6 +306,8 @@ def describe(resource: Resource) -> str:
         text += "<SHARED>"
     quantity = _quantity(resource)
     if isinstance(quantity, int):
+        if not math.isfinite(resource.scalar.value) or abs(resource.scalar.value) > _TOO_LARGE:
+            return f"{text}:{resource.scalar.value}"
         return f"{text}:{_number(quantity)}"
     if isinstance(quantity, frozenset):
         return f"{text}:{{{', '.join(sorted(quantity))}}}"
@@ -348,12 +353,12 @@ def _problem(resource: Resource) -> str | None:
         if not resource.HasField("scalar") or resource.HasField("ranges") or resource.HasField("set"):
             return "Invalid scalar resource"
         value = resource.scalar.value
-        if value != value or value in (float("inf"), float("-inf")):
+        if not math.isfinite(value):
             return f"Invalid scalar resource: value {value} is not a number"
+        if value > _TOO_LARGE:
+            return f"Invalid scalar resource: value {value} is too large"
         if millis(value) <= 0:
             return "Invalid scalar resource: value <= 0"
-        if value > 2**53 / 1000:
-            return f"Invalid scalar resource: value {value} is too large"
     elif resource.type == mesos_pb2.Value.RANGES:
         if not resource.HasField("ranges") or resource.HasField("scalar") or resource.HasField("set"):
             return "Invalid ranges resource"
@@ -417,6 +422,6 @@ def _parse_value(name: str, value: str) -> Resource:
         number = float(value)
     except ValueError:
         raise ResourceError(f"resources: '{name}' has '{value}', which is not a number, range or set") from None
-    if number != number or not 0 <= number <= 2**53 / 1000:
+    if not 0 <= number <= _TOO_LARGE:
         raise ResourceError(f"resources: '{name}' has '{value}', which is not a number from 0 up")
     return scalar(name, number)

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import cast
 
 from agent_api.core import resources as rs
-from agent_api.core.effects import KillTask, LaunchTask, RemoveTask, SaveTask
+from agent_api.core.effects import KillTask, LaunchTask, RemoveTask, SaveTask, UpdateTaskCpus
 from agent_api.core.model import Framework, Provider, Task, World
 from agent_api.core.records import TaskRecord
 from agent_api.wire import master_pb2, mesos_pb2, resource_provider_pb2, scheduler_pb2
@@ -37,6 +37,8 @@ __all__ = [
     "publish_answered",
     "reconcile",
     "recoverable",
+    "resume_kills",
+    "sets_changed",
     "started",
     "tick",
 ]
@@ -149,6 +151,32 @@ def provider_lost(world: World, provider: Provider) -> None:
         task.publishing = {u: p for u, p in task.publishing.items() if p != provider.id}
 
 
+def sets_changed(world: World, provider: Provider) -> None:
+    """The provider's totals were replaced or converted: tasks in sets with other CPUs than before are told."""
+    for task in world.live_tasks():
+        mine = [r for r in task.record.task.resources if rs.provider_of(r) == provider.id]
+        if not mine or not task.launched:
+            continue
+        newest = rs.canonical(task.record.task.resources, provider.total)
+        told = [
+            new if rs.provider_of(new) == provider.id and new.cpu.source.metadata.labels else old
+            for old, new in zip(task.record.task.resources, newest, strict=True)
+        ]
+        if told == list(task.record.task.resources):
+            continue
+        info = mesos_pb2.TaskInfo()
+        info.CopyFrom(task.record.task)
+        del info.resources[:]
+        info.resources.extend(told)
+        task.record = replace(task.record, task=info)
+        world.effects.append(SaveTask(task.record))
+        world.effects.append(UpdateTaskCpus(*task.key, _cpu_resources(info)))
+
+
+def _cpu_resources(info: mesos_pb2.TaskInfo) -> tuple[mesos_pb2.Resource, ...]:
+    return tuple(r for r in info.resources if r.HasField("provider_id") and r.HasField("cpu"))
+
+
 def _start(world: World, task: Task, now: float) -> None:
     record = task.record
     framework = world.frameworks.get(record.framework_id)
@@ -162,11 +190,10 @@ def _start(world: World, task: Task, now: float) -> None:
     info.resources.extend(rs.canonical(record.task.resources, totals))
     task.record = replace(record, task=info)
     task.launched = True
-    cpu = tuple(r for r in info.resources if r.HasField("provider_id") and r.HasField("cpu"))
     user = info.command.user if info.command.HasField("user") else framework.info.user
     # STARTING is stored with the effect: after a crash a task that is STAGING was surely never started.
     _status(world, task, mesos_pb2.TASK_STARTING, now)
-    world.effects.append(LaunchTask(record.framework_id, info, user, cpu))
+    world.effects.append(LaunchTask(record.framework_id, info, user, _cpu_resources(info)))
 
 
 def recoverable(world: World) -> list[TaskRecord]:
