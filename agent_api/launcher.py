@@ -9,12 +9,11 @@ the task's sandbox as well. See `agent_api.shim` for the files in it.
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import functools
 import json
 import logging
 import os
 import pwd
-import re
 import signal
 import subprocess
 import sys
@@ -27,9 +26,10 @@ from twisted.internet.interfaces import IReadDescriptor
 from zope.interface import implementer
 
 from agent_api import cgroup_paths, shim
+from agent_api.core.sandbox import task_path
 from agent_api.wire import mesos_pb2
 
-__all__ = ["Exit", "Launcher", "task_path"]
+__all__ = ["Exit", "Launcher"]
 
 log = logging.getLogger(__name__)
 
@@ -38,8 +38,6 @@ _START_SECONDS = 60.0
 """How long a shim may take from pid.json to started.json before the agent stops asking."""
 _KILL_MARGIN_SECONDS = 10.0
 """After the grace period the shim itself kills; this long after that the agent does it over its head."""
-_MAX_NAME = 200
-_SAFE = re.compile(r"[^A-Za-z0-9_.-]")
 _MARK = "PINFOLD_TASK_DIR"
 """Variable in the environment of every process of a task, by which what a dead shim left is found."""
 
@@ -60,28 +58,32 @@ class _LaunchError(Exception):
     """The task cannot be started; the message goes to the framework."""
 
 
-def _encode(text: str) -> str:
-    """An id as one safe file name: never empty, no separator, not hidden, at most 200 bytes; no two ids the same."""
-    name = _SAFE.sub(lambda m: "".join(f"%{byte:02X}" for byte in m[0].encode("utf-8", "surrogatepass")), text)
-    if name.startswith("."):
-        name = "%2E" + name[1:]
-    if len(name) > _MAX_NAME:
-        name = name[: _MAX_NAME - 65] + "~" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return name or "%"
-
-
-def task_path(work_dir: str, framework_id: str, task_id: str) -> str:
-    """The task's directory, absolute. Safe for any ids."""
-    return str(Path(work_dir).absolute() / "tasks" / _encode(framework_id) / _encode(task_id))
+def _set_aside(path: Path) -> None:
+    """Out of the way with the directory of a task of the same id that is over. Raises OSError."""
+    if not path.exists():
+        return
+    claim = shim.trusted_json(path / "pid.json") or {}
+    pid = int(claim.get("pid") or 0)
+    running = pid and claim.get("boot_id") == shim.boot_id() and shim.process_start(pid) == claim.get("start_ticks")
+    if running or not (claim or (path / "exit.json").exists()):
+        return
+    number = 1
+    while (aside := path.with_name(f"{path.name}~{number}")).exists():
+        number += 1
+    path.rename(aside)
+    log.info("%s: of an earlier task with this id, kept as %s", path, aside.name)
 
 
 @implementer(IReadDescriptor)
 class _Reader:
     """A file descriptor in the reactor."""
 
-    def __init__(self, fd: int, on_readable: Callable[[], None], name: str) -> None:
+    def __init__(
+        self, fd: int, on_readable: Callable[[], None], name: str, on_hangup: Callable[[], None] = lambda: None
+    ) -> None:
         self.fd = fd
         self._on_readable = on_readable
+        self._on_hangup = on_hangup
         self._name = name
 
     def fileno(self) -> int:
@@ -91,7 +93,8 @@ class _Reader:
         self._on_readable()
 
     def connectionLost(self, reason: object) -> None:  # noqa: N802
-        """The reactor stops."""
+        """The other end was closed with nothing to read, which the epoll reactor tells in this way; or it stops."""
+        self._on_hangup()
 
     def logPrefix(self) -> str:  # noqa: N802
         return self._name
@@ -162,14 +165,16 @@ class Launcher:
         user: str,
         cpu_resources: Iterable[mesos_pb2.Resource],
     ) -> None:
-        """Start the task's command; called again for the same ids it changes nothing. Answers with `on_started` or
-        `on_failed`. `user` "" = as the agent runs. `cpu_resources` as in `effects.LaunchTask`."""
+        """Start the task's command; called again while it runs it changes nothing. Answers with `on_started` or
+        `on_failed`. `user` "" = as the agent runs. `cpu_resources` as in `effects.LaunchTask`. An id that was used
+        before, by a task that has ended, is another run: the old directory is kept as `<directory>~<number>`."""
         key = framework_id, task.task_id.value
         if key in self._tasks:
             log.info("%s: launched again, already known", self._tasks[key])
             return
         entry = self._tasks[key] = _Task(*key, Path(self.sandbox(*key)))
         try:
+            _set_aside(entry.path)
             if (entry.path / "spec.json").exists():
                 log.info("%s: launched again, has a directory from before", entry)
             else:
@@ -355,17 +360,16 @@ class Launcher:
             return
         finally:
             os.close(writable)
-        entry.pipe = _Reader(readable, lambda: self._hear(entry), f"shim of {entry}")
+        hear = functools.partial(self._hear, entry)
+        entry.pipe = _Reader(readable, hear, f"shim of {entry}", on_hangup=hear)
         self._reactor.addReader(entry.pipe)
 
     def _hear(self, entry: _Task) -> None:
         assert entry.pipe is not None
         try:
-            part = os.read(entry.pipe.fd, 65536)
+            while part := os.read(entry.pipe.fd, 65536):
+                entry.heard += part
         except BlockingIOError:
-            return
-        entry.heard += part
-        if part:
             return
         self._reactor.removeReader(entry.pipe)
         os.close(entry.pipe.fd)

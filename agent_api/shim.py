@@ -286,6 +286,8 @@ class Shim:
 
     def run(self) -> int:
         """The shim's own exit status: 0 once exit.json is written, 3 where another shim has this task."""
+        # Before anybody can know our pid: a SIGTERM only says that there may be a kill.json, it must not end us.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, signal.SIGTERM})
         mine = {"pid": os.getpid(), "start_ticks": process_start(os.getpid()), "boot_id": boot_id()}
         if not replace_file(self.dir / "pid.json", json.dumps(mine).encode(), once=True):
             self.tell({"already": True})
@@ -333,7 +335,6 @@ class Shim:
         _check(spec)
         # Whatever the command leaves behind becomes our child, so that a kill reaches it.
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, signal.SIGTERM})
         readable, writable = os.pipe2(os.O_CLOEXEC)
         self.child = os.fork()
         if self.child == 0:

@@ -1,0 +1,603 @@
+"""Real tasks, real shims: started, killed, orphaned, found again; on affinity, and on this machine's cgroup v1."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import pwd
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from twisted.internet import selectreactor
+
+from agent_api import cgroup_paths, shim
+from agent_api.core.sandbox import task_path
+from agent_api.launcher import Exit, Launcher
+from agent_api.wire import mesos_pb2
+from provider.cgroups import Desired, Slot, detect
+from provider.cgroups.v1 import V1Enforcer
+
+ROOT = Path(__file__).parents[2]
+REAL_V1 = Path("/sys/fs/cgroup/cpuset/cpuset.cpus")
+_numbers = itertools.count()
+
+
+class World:
+    """A reactor of its own that is turned by hand, and the launcher's words in order."""
+
+    def __init__(self, work_dir: Path, cgroup_root: str = "none", cgroup_name: str = "pinfold") -> None:
+        self.reactor = selectreactor.SelectReactor()
+        self.events: list[tuple[Any, ...]] = []
+        self.work_dir = work_dir
+        self.launcher = Launcher(
+            str(work_dir),
+            cgroup_root,
+            cgroup_name,
+            self.reactor,
+            lambda *a: self.events.append(("started", *a)),
+            lambda *a: self.events.append(("exited", *a)),
+            lambda *a: self.events.append(("failed", *a)),
+        )
+
+    def until(self, condition: Callable[[], object], seconds: float = 20.0) -> None:
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, f"waited in vain: {self.events}"
+            self.reactor.iterate(0.02)
+
+    def event(self, kind: str, task_id: str = "t") -> tuple[Any, ...]:
+        """The next event of a kind for a task."""
+        self.until(lambda: any(e[0] == kind and e[2] == task_id for e in self.events))
+        found = next(e for e in self.events if e[0] == kind and e[2] == task_id)
+        self.events.remove(found)
+        return found
+
+    def exit(self, task_id: str = "t") -> Exit:
+        end = self.event("exited", task_id)[3]
+        assert isinstance(end, Exit)
+        return end
+
+    def out(self, task_id: str = "t", file: str = "stdout") -> str:
+        return Path(self.launcher.sandbox("f", task_id), file).read_text()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    made = World(tmp_path)
+    yield made
+    for path in tmp_path.glob("tasks/*/*/pid.json"):
+        with contextlib.suppress(OSError, KeyError):
+            claim = json.loads(path.read_text())
+            made.until(lambda: shim.process_start(claim["pid"]) != claim["start_ticks"])  # noqa: B023
+
+
+def task(command: str | list[str], task_id: str = "t", env: dict[str, str] | None = None) -> mesos_pb2.TaskInfo:
+    info = mesos_pb2.TaskInfo(name="test", task_id={"value": task_id}, agent_id={"value": "a"})
+    if isinstance(command, str):
+        info.command.value = command
+    else:
+        info.command.shell = False
+        info.command.value = command[0]
+        info.command.arguments.extend(command)
+    for name, value in (env or {}).items():
+        info.command.environment.variables.add(name=name, value=value)
+    return info
+
+
+def cpus(
+    kind: str, set_id: str, mask: str, *, enforcement: str = "affinity", cgroup: str = "", mems: str = ""
+) -> mesos_pb2.Resource:
+    resource = mesos_pb2.Resource(name="cpus", type=mesos_pb2.Value.SCALAR, scalar={"value": 1})
+    resource.cpu.source.type = mesos_pb2.Resource.CpuInfo.Source.Type.Value(kind)
+    resource.cpu.source.id = set_id
+    for key, value in {"cpus": mask, "mems": mems, "cgroup": cgroup, "enforcement": enforcement}.items():
+        resource.cpu.source.metadata.labels.add(key=key, value=value)
+    return resource
+
+
+def alive(pid: int) -> bool:
+    return shim.process_start(pid) is not None
+
+
+# Starting and ending.
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "number"),
+    [
+        ("exit 0", 0, None),
+        ("exit 42", 42, None),
+        ("kill -9 $$", None, 9),
+        (["/bin/sh", "-c", "exit 3"], 3, None),
+        (["/bin/true"], 0, None),
+    ],
+)
+def test_exit(world: World, command: str | list[str], code: int | None, number: int | None) -> None:
+    world.launcher.launch("f", task(command), "", [])
+    started = world.event("started")
+    assert started[1:3] == ("f", "t") and started[5] == shim.boot_id()
+    end = world.exit()
+    assert (end.code, end.signal, end.lost) == (code, number, False)
+    assert world.events == []
+
+
+def test_output_directory_and_environment(world: World) -> None:
+    env = {"A": "1", "PATH": "/bin:/usr/bin", "PINFOLD_CPUS": "0-4095", "PINFOLD_CPUSET_FILE": "/etc/shadow"}
+    world.launcher.launch("f", task("pwd; echo err >&2; env; cat; umask; ls -l /proc/self/fd", env=env), "", [])
+    assert world.exit().code == 0
+    lines = world.out().splitlines()
+    sandbox = world.launcher.sandbox("f", "t")
+    assert lines[0] == sandbox
+    assert world.out(file="stderr") == "err\n"
+    seen = dict(line.split("=", 1) for line in lines if "=" in line)
+    assert seen["A"] == "1" and seen["PATH"] == "/bin:/usr/bin"
+    assert (seen["MESOS_SANDBOX"], seen["MESOS_TASK_ID"], seen["MESOS_FRAMEWORK_ID"]) == (sandbox, "t", "f")
+    assert seen["PINFOLD_CPUS"] == ",".join(seen["PINFOLD_CPUS"].split(",")) != "0-4095"
+    assert seen["PINFOLD_EXCLUSIVE_CPUS"] == "" and "PINFOLD_CPUSET_FILE" not in seen
+    assert "0022" in lines
+    assert not [line for line in lines if "socket" in line or "pidfd" in line or "pipe" in line], (
+        "inherited descriptors"
+    )
+
+
+def test_a_sets_words_override_the_frameworks(world: World) -> None:
+    """Field report 51."""
+    names = ("PINFOLD_CPUS", "PINFOLD_EXCLUSIVE_CPUS", "PINFOLD_SHARED_CPUS", "PINFOLD_MEMS", "PINFOLD_CPUSET_FILE")
+    lies = dict.fromkeys((*names, "MESOS_TASK_ID", "MESOS_SANDBOX"), "0-4095")
+    script = "env; cat $PINFOLD_CPUSET_FILE; grep Cpus_allowed_list /proc/self/status"
+    world.launcher.launch("f", task(script, env=lies), "", [cpus("EXCLUSIVE", "s", "1", mems="0")])
+    assert world.exit().code == 0
+    assert "4095" not in world.out()
+    seen = dict(line.split("=", 1) for line in world.out().splitlines() if "=" in line)
+    assert [seen[n] for n in names[:4]] == ["1", "1", "", "0"]
+    assert "Cpus_allowed_list:\t1\n" in world.out()
+
+
+def test_exclusive_and_shared_by_affinity(world: World) -> None:
+    resources = [cpus("EXCLUSIVE", "x", "1"), cpus("SHARED", "s", "0")]
+    world.launcher.launch("f", task("env | grep PINFOLD; taskset -pc $$"), "", resources)
+    assert world.exit().code == 0
+    for line in ("PINFOLD_EXCLUSIVE_CPUS=1", "PINFOLD_SHARED_CPUS=0", "PINFOLD_CPUS=0-1"):
+        assert line in world.out().splitlines()
+
+
+def test_signals_are_reset(world: World) -> None:
+    world.launcher.launch("f", task("grep -E 'Sig(Blk|Ign)' /proc/self/status"), "", [])
+    world.exit()
+    assert [line.split()[1] for line in world.out().splitlines()] == ["0" * 16] * 2
+
+
+@pytest.mark.parametrize(
+    ("info", "resources", "words"),
+    [
+        (task(["/no/such/program"]), [], "cannot execute '/no/such/program': ENOENT"),
+        (task(["no-such-program-anywhere"]), [], "ENOENT"),
+        (task(["/etc"]), [], "EACCES"),
+        (mesos_pb2.TaskInfo(name="n", task_id={"value": "t"}, agent_id={"value": "a"}), [], "no command"),
+        (task("true"), [cpus("EXCLUSIVE", "x", "4000")], "cannot set the affinity to CPUs [4000]: EINVAL"),
+        (task("true"), [cpus("EXCLUSIVE", "x", "")], "set x has no CPUs"),
+        (task("true"), [cpus("RAW", "x", "1")], "type RAW"),
+        (task("true"), [cpus("SHARED", "x", "1", enforcement="cgroup1")], "no cgroup"),
+        (
+            task("true"),
+            [cpus("SHARED", "x", "1", enforcement="cgroup1", cgroup="/none")],
+            "cannot join the cgroup /none",
+        ),
+        (
+            task("true"),
+            [
+                cpus("EXCLUSIVE", "x", "1", enforcement="cgroup1", cgroup="/x"),
+                cpus("SHARED", "s", "0", enforcement="cgroup1", cgroup="/s"),
+            ],
+            "several CPU sets at once on cgroup1: it asks for shared set s, exclusive set x",
+        ),
+        (task("true", env={"A=B": "1"}), [], "cannot name a variable"),
+        (task("true\0"), [], "NUL"),
+    ],
+)
+def test_failure_to_start(
+    world: World, info: mesos_pb2.TaskInfo, resources: list[mesos_pb2.Resource], words: str
+) -> None:
+    world.launcher.launch("f", info, "", resources)
+    assert words in world.event("failed")[3]
+    assert world.events == []
+
+
+def test_mismatch_names_both_values(world: World, tmp_path: Path) -> None:
+    """A cgroup that takes the process and does not hold it: here a plain directory."""
+    (tmp_path / "group").mkdir()
+    (tmp_path / "group/cgroup.procs").write_text("")
+    world.launcher.launch(
+        "f", task("true"), "", [cpus("EXCLUSIVE", "x", "1", enforcement="cgroup2", cgroup=str(tmp_path / "group"))]
+    )
+    message = world.event("failed")[3]
+    assert "CPUs expected: 1, but the kernel allows this task: 0-1" in message
+
+
+def test_users(world: World) -> None:
+    world.launcher.launch("f", task("true", "a"), "no-such-user-here", [])
+    assert "user 'no-such-user-here' is unknown" in world.event("failed", "a")[3]
+    if os.geteuid() != 0:
+        pytest.skip("switching users needs root")
+    for directory in (world.work_dir, *world.work_dir.parents):
+        if directory.stat().st_uid == 0 and directory != Path("/tmp") and len(directory.parts) > 2:
+            directory.chmod(0o755)
+    me = pwd.getpwnam("nobody")
+    script = "id -u; echo $HOME $USER; touch mine; rm -f pid.json spec.json; echo x > exit.json; cat spec.json"
+    world.launcher.launch("f", task(script, "b"), "nobody", [])
+    end = world.exit("b")
+    assert not end.lost
+    assert world.out("b").splitlines()[:2] == [str(me.pw_uid), f"{me.pw_dir} nobody"]
+    sandbox = Path(world.launcher.sandbox("f", "b"))
+    assert (sandbox / "mine").stat().st_uid == me.pw_uid
+    assert (sandbox / "pid.json").exists() and "environment" not in world.out("b"), "the task cannot touch our files"
+
+
+def test_hostile_ids(world: World) -> None:
+    ids = ["../x", "/", "..", ".", "", "a/b", "x" * 5000, "x" * 4999 + "y", "a\nb", "ü", "a%2Fb", ".hidden"]
+    paths = {task_path(str(world.work_dir), "f", i) for i in ids}
+    assert len(paths) == len(ids)
+    for path in paths:
+        assert Path(path).parent == world.work_dir / "tasks/f"
+        assert len(os.fsencode(Path(path).name)) <= 255 and not Path(path).name.startswith(".")
+    for task_id in ids:
+        world.launcher.launch("f", task("exit 5", task_id or " "), "", [])
+        assert world.exit(task_id or " ").code == 5
+
+
+def test_launched_twice_runs_once_and_the_id_can_be_used_again(world: World) -> None:
+    info = task("echo run; sleep 0.3")
+    world.launcher.launch("f", info, "", [])
+    world.launcher.launch("f", info, "", [])
+    world.event("started")
+    world.launcher.launch("f", info, "", [])
+    assert world.exit().code == 0
+    assert world.out() == "run\n"
+    assert world.events == []
+    world.launcher.launch("f", task("echo another; exit 1"), "", [])
+    assert world.exit().code == 1
+    assert world.out() == "another\n"
+    assert Path(world.launcher.sandbox("f", "t") + "~1", "stdout").read_text() == "run\n"
+
+
+def test_no_zombies_and_no_children(world: World) -> None:
+    for number in range(5):
+        world.launcher.launch("f", task("exit 0", f"t{number}"), "", [])
+    for number in range(5):
+        world.exit(f"t{number}")
+    world.until(lambda: not world.launcher._starters)
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    assert not [c for c in children if "agent_api" in Path("/proc", c, "cmdline").read_text()]
+
+
+def test_many_at_once(world: World) -> None:
+    for number in range(30):
+        world.launcher.launch("f", task(f"exit {number}", f"t{number}"), "", [])
+    assert [world.exit(f"t{number}").code for number in range(30)] == list(range(30))
+
+
+# Killing.
+
+
+def test_kill_with_grace(world: World) -> None:
+    world.launcher.launch("f", task("trap 'echo bye; exit 7' TERM; echo up; while :; do sleep 0.05; done"), "", [])
+    world.event("started")
+    world.until(lambda: "up" in world.out())
+    world.launcher.kill("f", "t", 10)
+    assert world.exit().code == 7
+    assert "bye" in world.out()
+
+
+def test_kill_of_one_that_ignores_it(world: World) -> None:
+    world.launcher.launch("f", task("trap '' TERM; echo up; while :; do sleep 0.05; done"), "", [])
+    world.event("started")
+    world.until(lambda: "up" in world.out())
+    asked = time.monotonic()
+    world.launcher.kill("f", "t", 0.5)
+    world.launcher.kill("f", "t", 0.0)
+    assert world.exit().signal == 9
+    assert 0.4 < time.monotonic() - asked < 8
+
+
+def test_kill_reaches_what_left_the_group(world: World) -> None:
+    """A daemon: own session, empty environment, orphaned on purpose."""
+    daemon = "env -i setsid /bin/sh -c 'trap \"\" TERM; echo $$ > daemon; while :; do sleep 0.1; done' &"
+    world.launcher.launch("f", task(f"{daemon} exec sleep 60"), "", [])
+    world.event("started")
+    file = Path(world.launcher.sandbox("f", "t"), "daemon")
+    world.until(lambda: file.exists() and file.read_text().strip())
+    pid = int(file.read_text())
+    world.launcher.kill("f", "t", 0.3)
+    assert world.exit().signal == 15
+    assert not alive(pid)
+
+
+def test_the_end_of_the_command_is_the_end_of_the_task(world: World) -> None:
+    world.launcher.launch("f", task("setsid sleep 60 & echo $! > daemon; exit 4"), "", [])
+    assert world.exit().code == 4
+    assert not alive(int(Path(world.launcher.sandbox("f", "t"), "daemon").read_text()))
+
+
+def test_kill_before_the_start_is_heard(world: World) -> None:
+    world.launcher.launch("f", task("sleep 60"), "", [])
+    world.launcher.kill("f", "t", 5)
+    assert world.exit().signal == 15
+
+
+def test_kill_when_the_shim_is_stopped(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent_api.launcher._KILL_MARGIN_SECONDS", 0.3)
+    world.launcher.launch("f", task("echo $$; exec sleep 60"), "", [])
+    pid = world.event("started")[3]
+    world.until(lambda: world.out().strip())
+    os.kill(pid, signal.SIGSTOP)
+    world.launcher.kill("f", "t", 0.1)
+    assert world.exit().lost
+    assert not alive(int(world.out()))
+
+
+def test_shim_killed_is_lost_and_its_command_goes(world: World) -> None:
+    world.launcher.launch("f", task("echo $$; exec sleep 60"), "", [])
+    pid = world.event("started")[3]
+    world.until(lambda: world.out().strip())
+    os.kill(pid, signal.SIGKILL)
+    assert world.exit().lost
+    assert not alive(int(world.out()))
+
+
+# The agent goes, the task stays.
+
+CHILD = """
+    import sys, json
+    from pathlib import Path
+    sys.path.insert(0, {root!r})
+    from twisted.internet import selectreactor
+    from agent_api.launcher import Launcher
+    from agent_api.wire import mesos_pb2
+    reactor = selectreactor.SelectReactor()
+    def started(f, t, pid, ticks, boot):
+        print(json.dumps([pid, ticks, boot]), flush=True)
+    launcher = Launcher({work!r}, "none", "x", reactor, started, print, print)
+    info = mesos_pb2.TaskInfo(name="n", task_id={{"value": "t"}}, agent_id={{"value": "a"}})
+    info.command.value = {command!r}
+    launcher.launch("f", info, "", [])
+    {then}
+    reactor.run()
+"""
+
+
+def start_agent(world: World, command: str, then: str = "") -> tuple[subprocess.Popen[str], tuple[Any, ...]]:
+    """Another process launches the task. What it knew once it was started."""
+    code = textwrap.dedent(CHILD).format(root=str(ROOT), work=str(world.work_dir), command=command, then=then)
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    return child, tuple(json.loads(child.stdout.readline() or "[]"))
+
+
+def stop_agent(child: subprocess.Popen[str]) -> None:
+    child.kill()
+    child.wait()
+    assert child.stdout is not None
+    child.stdout.close()
+
+
+def first_agent(world: World, command: str, then: str = "") -> tuple[Any, ...]:
+    """As above, and it is killed -9 at once."""
+    child, known = start_agent(world, command, then)
+    stop_agent(child)
+    return known
+
+
+def test_agent_killed_task_runs_on_and_is_found(world: World) -> None:
+    pid, ticks, boot = first_agent(world, "echo up; while ! test -e stop; do sleep 0.05; done; exit 6")
+    assert alive(pid)
+    world.launcher.recover("f", "t", pid, ticks, boot)
+    world.until(lambda: world.launcher._tasks["f", "t"].watch)
+    assert world.events == [], "the start was known"
+    Path(world.launcher.sandbox("f", "t"), "stop").touch()
+    assert world.exit().code == 6
+
+
+def test_agent_killed_before_it_could_write_the_pid_down(world: World) -> None:
+    pid, ticks, boot = first_agent(world, "sleep 1; exit 6")
+    world.launcher.recover("f", "t", None, None, None)
+    assert world.event("started") == ("started", "f", "t", pid, ticks, boot)
+    assert world.exit().code == 6
+
+
+def test_task_ended_while_there_was_no_agent(world: World) -> None:
+    known = first_agent(world, "exit 9")
+    world.until(lambda: Path(world.launcher.sandbox("f", "t"), "exit.json").exists())
+    world.launcher.recover("f", "t", *known)
+    assert world.exit().code == 9
+    assert world.events == []
+
+
+def test_agent_killed_right_after_spawning(world: World) -> None:
+    first_agent(world, "echo run; exit 8", then="import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    world.launcher.recover("f", "t", None, None, None)
+    world.event("started")
+    assert world.exit().code == 8
+    assert world.out() == "run\n"
+
+
+def test_kill_goes_on_without_the_agent(world: World) -> None:
+    """The agent is killed -9 during the grace period: the shim needs nobody."""
+    command = "trap '' TERM; echo up; while :; do sleep 0.05; done"
+    kill = "reactor.callLater(0.3, launcher.kill, 'f', 't', 1.0)"
+    child, known = start_agent(world, command, kill)
+    path = Path(world.launcher.sandbox("f", "t"))
+    world.until(lambda: (path / "kill.json").exists())
+    time.sleep(0.2)
+    stop_agent(child)
+    assert alive(known[0])
+    world.until(lambda: (path / "exit.json").exists())
+    world.launcher.recover("f", "t", *known)
+    assert world.exit().signal == 9
+
+
+def test_kill_that_was_only_written_is_completed(world: World) -> None:
+    known = first_agent(world, "trap '' TERM; echo up; while :; do sleep 0.05; done")
+    (Path(world.launcher.sandbox("f", "t")) / "kill.json").write_text('{"grace_seconds": 0.3}')
+    world.launcher.recover("f", "t", *known)
+    assert world.exit().signal == 9
+
+
+def test_recover_nothing(world: World) -> None:
+    world.launcher.recover("f", "t", None, None, None)
+    assert "before the task was started" in world.event("failed")[3]
+
+
+def test_recover_after_reboot_or_with_another_process_under_the_pid(world: World) -> None:
+    path = Path(world.launcher.sandbox("f", "t"))
+    path.mkdir(parents=True)
+    for boot, ticks in (("0000-another-boot", 1), (shim.boot_id(), 1)):
+        mine = {"pid": os.getpid(), "start_ticks": ticks, "boot_id": boot}
+        (path / "pid.json").write_text(json.dumps(mine))
+        world.launcher.recover("f", "t", os.getpid(), ticks, boot)
+        end = world.exit()
+        assert end.lost
+        assert ("host was restarted" in end.message) is (boot != shim.boot_id())
+
+
+def test_recover_one_whose_shim_never_began_starts_it(world: World) -> None:
+    world.launcher.launch("f", task("exit 3"), "", [])
+    world.exit()
+    path = Path(world.launcher.sandbox("f", "t"))
+    for name in ("pid.json", "started.json", "exit.json"):
+        (path / name).unlink()
+    world.launcher.recover("f", "t", None, None, None)
+    assert world.exit().code == 3
+    for name in ("pid.json", "started.json", "exit.json"):
+        (path / name).unlink()
+    (path / "kill.json").write_text("{}")
+    world.events.clear()
+    world.launcher.recover("f", "t", None, None, None)
+    assert "killed before" in world.event("failed")[3]
+
+
+def test_damaged_or_foreign_files_are_not_believed(world: World) -> None:
+    path = Path(world.launcher.sandbox("f", "t"))
+    path.mkdir(parents=True)
+    for text in ("", "{", "[]", "null"):
+        (path / "exit.json").write_text(text)
+        world.launcher.recover("f", "t", 2**22 + 5, 1, shim.boot_id())
+        assert world.exit().lost
+    (path / "exit.json").unlink()
+    (path / "exit.json").symlink_to("/etc/hostname")
+    assert shim.trusted_json(path / "exit.json") is None
+
+
+def test_two_shims_for_one_task(world: World) -> None:
+    world.launcher.launch("f", task("echo run; sleep 0.5"), "", [])
+    world.event("started")
+    again = subprocess.run([sys.executable, "-m", "agent_api.shim", world.launcher.sandbox("f", "t")], cwd=ROOT)
+    assert again.returncode == 0, "the first process of a shim only detaches"
+    assert world.exit().code == 0
+    assert world.out() == "run\n"
+
+
+def test_resize_is_told_to_the_task(world: World) -> None:
+    script = "while ! grep -q PINFOLD_CPUS=0-1 $PINFOLD_CPUSET_FILE; do sleep 0.05; done; taskset -pc $$"
+    world.launcher.launch("f", task(script), "", [cpus("EXCLUSIVE", "x", "1")])
+    world.event("started")
+    world.launcher.update_cpus("f", "t", [cpus("EXCLUSIVE", "x", "0-1")])
+    assert world.exit().code == 0
+    assert world.out().strip().endswith("0,1")
+
+
+# On this machine's own cgroup v1.
+
+
+@pytest.fixture
+def real(tmp_path: Path) -> Iterator[tuple[World, V1Enforcer]]:
+    if not REAL_V1.exists() or not os.access(REAL_V1.parent, os.W_OK) or os.geteuid() != 0:
+        pytest.skip("no writable cgroup v1 cpuset here")
+    name = f"pinfold-test-{os.getpid()}-l{next(_numbers)}"
+    enforcer = detect("auto", name)
+    assert isinstance(enforcer, V1Enforcer)
+    try:
+        yield World(tmp_path, "auto", name), enforcer
+    finally:
+        enforcer.remove_all()
+
+
+SHOW = "grep Cpus_allowed_list /proc/self/status; grep -E ':(cpuset|cpu):' /proc/self/cgroup; env | grep ^PINFOLD_CPUS="
+
+
+def test_real_plain_task_without_a_provider(real: tuple[World, V1Enforcer]) -> None:
+    world, enforcer = real
+    world.launcher.launch("f", task(SHOW), "", [])
+    assert world.exit().code == 0
+    assert f":cpuset:/{enforcer.name}/plain\n" in world.out()
+    assert f":cpu:/{enforcer.name}/plain\n" in world.out()
+    online = REAL_V1.read_text().strip()
+    assert f"PINFOLD_CPUS={online}\n" in world.out()
+    enforcer.apply(Desired(plain=1, exclusive={"a": Slot(2)}))
+    world.launcher.launch("f", task(SHOW, "u"), "", [])
+    assert world.exit("u").code == 0
+    assert "Cpus_allowed_list:\t0\n" in world.out("u")
+
+
+def test_real_set_task(real: tuple[World, V1Enforcer]) -> None:
+    world, enforcer = real
+    enforcer.apply(Desired(plain=1, exclusive={"a": Slot(2)}))
+    resource = cpus("EXCLUSIVE", "a", "1", enforcement="cgroup1", cgroup=enforcer.path("a"), mems="0")
+    world.launcher.launch("f", task(SHOW + "; sleep 0.3"), "", [resource])
+    world.event("started")
+    assert len(enforcer.processes("a")) >= 2
+    assert world.exit().code == 0
+    assert "Cpus_allowed_list:\t1\n" in world.out()
+    assert f":cpuset:/{enforcer.name}/set.a\n" in world.out()
+    assert f":cpu:/{enforcer.name}/set.a\n" in world.out()
+    wrong = cpus("EXCLUSIVE", "a", "0-1", enforcement="cgroup1", cgroup=enforcer.path("a"))
+    world.launcher.launch("f", task("true", "w"), "", [wrong])
+    assert "CPUs expected: 0-1, but the kernel allows this task: 1" in world.event("failed", "w")[3]
+    wider = cpus("SHARED", "a", "0-1", enforcement="cgroup1", cgroup=enforcer.path("a"))
+    world.launcher.launch("f", task("true", "s"), "", [wider])
+    assert world.exit("s").code == 0, "a shared set may have shrunk since"
+    assert enforcer.processes("a") == []
+
+
+# Agent and provider mean the same directory.
+
+
+@pytest.mark.parametrize("root", ["auto", "none", "/sys/fs/cgroup", "/sys/fs/cgroup/cpuset"])
+def test_agent_and_provider_agree_on_the_place(root: str) -> None:
+    if root.startswith("/") and not REAL_V1.exists():
+        pytest.skip("no cgroup v1 here")
+    provider_side, agent_side = detect(root, "n"), cgroup_paths.find(root, "n")
+    assert provider_side.kind == agent_side.kind
+    if agent_side.kind != "affinity":
+        assert provider_side.plain_path() == f"{agent_side.base}/plain"
+    if isinstance(provider_side, V1Enforcer):
+        assert provider_side.cpu_root == agent_side.cpu_root
+
+
+@pytest.mark.parametrize("kind", ["v1", "v2"])
+def test_agree_in_a_tree_and_make_plain(tmp_path: Path, kind: str) -> None:
+    if kind == "v2":
+        (tmp_path / "cgroup.controllers").write_text("cpuset cpu")
+        (tmp_path / "cpuset.cpus.effective").write_text("0-3")
+        (tmp_path / "cpuset.mems.effective").write_text("0")
+    else:
+        for name in ("cpuset", "cpu"):
+            (tmp_path / name).mkdir()
+        (tmp_path / "cpuset/cpuset.cpus").write_text("0-3")
+        (tmp_path / "cpuset/cpuset.mems").write_text("0")
+    found = cgroup_paths.find(str(tmp_path), "n")
+    directories = found.make_plain()
+    enforcer = detect(str(tmp_path), "n")
+    assert directories[0] == enforcer.plain_path()
+    assert len(directories) == (1 if kind == "v2" else 2)
+    enforcer.apply(Desired(plain=3))
+    assert found.make_plain() == directories
+    assert Path(directories[0], "cpuset.cpus").read_text() == "0-1", "what the provider narrowed stays narrow"
