@@ -319,6 +319,8 @@ class Agent:
                     self._task_failed(framework_id, task.task_id.value, f"launching failed: {error}")
             case effects.KillTask(framework_id, task_id, grace_seconds):
                 self.launcher.kill(framework_id, task_id, grace_seconds)
+            case effects.UpdateTaskCpus(framework_id, task_id, cpu_resources):
+                self.launcher.update_cpus(framework_id, task_id, cpu_resources)
             case _:
                 pass  # the store's
 
