@@ -77,6 +77,10 @@ class TreeEnforcer(abc.ABC):
         """The group as the kernel has it."""
 
     @abc.abstractmethod
+    def _in_effect(self, path: str, what: str) -> int:
+        """What the tasks in the directory may use; `what` is "cpus" or "mems"."""
+
+    @abc.abstractmethod
     def _prepare(self) -> None:
         """Whatever must be true of the parent and of directories that exist, before steps are taken."""
 
@@ -217,20 +221,16 @@ class TreeEnforcer(abc.ABC):
         path = f"{self._dir(name)}/cpuset.{what}"
         old = before
         if before == 0 and self.rules.inherits:
-            old = self._effective(name, what)
+            old = self._in_effect(self._dir(name), what)
         self.write(path, format_mask(after), format_mask(old) if old else None)
         listed = self.mask(path)
-        effective = self._effective(name, what)
+        effective = self._in_effect(self._dir(name), what)
         if listed != after or effective != after:
             wrong = listed if listed != after else effective
             raise EnforcementError(
                 f"{path}: wrote {format_mask(after)}, kernel has {format_mask(wrong) or 'an empty list'}"
                 + (" in effect" if listed == after else "")
             )
-
-    def _effective(self, name: str, what: str) -> int:
-        group = self._group(name)
-        return group.effective if what == "cpus" else group.effective_mems
 
     def _verify(self, desired: Desired) -> None:
         """All at the end: a later write may have changed what an earlier one made."""

@@ -56,13 +56,16 @@ class V1Enforcer(TreeEnforcer):
                     quota = (time_us, int(self.text(f"{cpu}/cpu.cfs_period_us")))
         return Group(
             cpus=cpus,
-            # Kernels before 4.2 have no effective files: there the list is what is in force.
-            effective=self.mask(f"{path}/cpuset.effective_cpus") or cpus,
+            effective=self._in_effect(path, "cpus"),
             mems=mems,
-            effective_mems=self.mask(f"{path}/cpuset.effective_mems") or mems,
+            effective_mems=self._in_effect(path, "mems"),
             weight=weight,
             quota=quota,
         )
+
+    def _in_effect(self, path: str, what: str) -> int:
+        # Kernels before 4.2 have no effective files: there the list is what is in force.
+        return self.mask(f"{path}/cpuset.effective_{what}") or self.mask(f"{path}/cpuset.{what}")
 
     def _prepare(self) -> None:
         return
