@@ -38,7 +38,7 @@ def wait_for(what: Callable[[], Any], timeout: float = 20.0, message: str = "") 
             value = what()
             if value:
                 return value
-        except (AssertionError, requests.RequestException, OSError, KeyError, LookupError) as error:
+        except (AssertionError, requests.RequestException, OSError, ValueError, LookupError) as error:
             last = error
         time.sleep(0.05)
     raise AssertionError(f"not within {timeout} s: {message or what}; last error: {last!r}")

@@ -123,7 +123,7 @@ def test_the_whole_path_with_kills(agent: AgentProcess, tmp_path: Path, media: s
     cpus = labels(converted)["cpus"]
     assert len(cpus.split(",")) == 1
     assert raw_total(agent) == all_raw - 1
-    (cpuset,) = agent.cpusets()
+    (cpuset,) = wait_for(agent.cpusets, 5, "the provider's report of the set")
     assert (cpuset["cpus"], cpuset["state"], cpuset["role"]) == (cpus, "OK", "latency")
     if cgroups:
         assert allowed_cpus(plain_pid) != everywhere
@@ -197,8 +197,8 @@ def test_the_whole_path_with_kills(agent: AgentProcess, tmp_path: Path, media: s
     assert gone.state == mesos_pb2.OPERATION_FINISHED, gone
     assert allowed_cpus(plain_pid) == everywhere
     framework.acknowledge_operation(gone)
-    assert agent.cpusets() == []
     assert raw_total(agent) == all_raw
+    wait_for(lambda: not agent.cpusets(), 5, "the provider's report without the set")
     if cgroups:
         assert not Path(cpuset["cgroup"]).exists()
 
