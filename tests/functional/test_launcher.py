@@ -223,6 +223,20 @@ def test_mismatch_names_both_values(world: World, tmp_path: Path) -> None:
     assert "CPUs expected: 1, but the kernel allows this task: 0-1" in message
 
 
+def test_plain_group_that_does_not_hold_its_task(tmp_path: Path) -> None:
+    """A directory tree that stands for cgroup v2 and lists fewer CPUs than the kernel really allows."""
+    (tmp_path / "cg").mkdir()
+    for name, text in (("cgroup.controllers", "cpuset cpu"), ("cgroup.subtree_control", "cpuset cpu")):
+        (tmp_path / "cg" / name).write_text(text)
+    (tmp_path / "cg/pinfold/plain").mkdir(parents=True)
+    (tmp_path / "cg/pinfold/cgroup.subtree_control").write_text("cpuset cpu")
+    (tmp_path / "cg/pinfold/plain/cgroup.procs").write_text("")
+    (tmp_path / "cg/pinfold/plain/cpuset.cpus.effective").write_text("1")
+    world = World(tmp_path / "work", str(tmp_path / "cg"))
+    world.launcher.launch("f", task("true"), "", [])
+    assert "pinfold/plain: 1, but the kernel allows this task: 0-1" in world.event("failed")[3]
+
+
 def test_users(world: World) -> None:
     world.launcher.launch("f", task("true", "a"), "no-such-user-here", [])
     assert "user 'no-such-user-here' is unknown" in world.event("failed", "a")[3]
