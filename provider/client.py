@@ -22,9 +22,8 @@ from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from twisted.internet import defer, error, protocol
-from twisted.internet.endpoints import HostnameEndpoint, wrapClientTLS
+from twisted.internet.endpoints import HostnameEndpoint
 from twisted.internet.interfaces import IStreamClientEndpoint
-from twisted.internet.ssl import Certificate, optionsForClientTLS, trustRootFromCertificates
 from twisted.python.failure import Failure
 from twisted.web import client as web
 from twisted.web.http_headers import Headers
@@ -377,18 +376,20 @@ class _Endpoints:
     def endpointForURI(self, uri: Any) -> Any:  # noqa: N802
         endpoint: Any = HostnameEndpoint(self._reactor, uri.host, uri.port, timeout=CONNECT_SECONDS)
         if uri.scheme == b"https":
-            trust = None
-            if self._ca_file is not None:
-                trust = _trust(self._ca_file)
-            options = optionsForClientTLS(uri.host.decode("ascii"), **({"trustRoot": trust} if trust else {}))
-            endpoint = wrapClientTLS(options, endpoint)
+            endpoint = _over_tls(endpoint, uri.host, self._ca_file)
         return _Watched(endpoint)
 
 
-def _trust(ca_file: str) -> Any:
-    return trustRootFromCertificates(  # type: ignore[no-untyped-call]
-        [Certificate.loadPEM(Path(ca_file).read_bytes())]
-    )
+def _over_tls(endpoint: Any, host: bytes, ca_file: str | None) -> Any:
+    # Twisted has these only where pyOpenSSL is installed, and http needs none of it.
+    from twisted.internet import endpoints, ssl
+
+    tls: Any = ssl
+    trust = {}
+    if ca_file is not None:
+        authority = tls.Certificate.loadPEM(Path(ca_file).read_bytes())
+        trust["trustRoot"] = tls.trustRootFromCertificates([authority])
+    return endpoints.wrapClientTLS(tls.optionsForClientTLS(host.decode("ascii"), **trust), endpoint)
 
 
 @implementer(IStreamClientEndpoint)

@@ -84,6 +84,7 @@ def provider(
         stream=sys.stderr,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
+    logging.getLogger("alembic").setLevel(logging.WARNING)
     options = service.Options(
         config=config,
         work_dir=work_dir,
