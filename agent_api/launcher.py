@@ -255,7 +255,11 @@ class Launcher:
         self, entry: _Task, task: mesos_pb2.TaskInfo, user: str, cpu_resources: list[mesos_pb2.Resource]
     ) -> None:
         if not task.HasField("command"):
-            raise _LaunchError("the task has no command; executors and containers are not supported")
+            raise _LaunchError("the task has no command; executors are not supported")
+        if task.command.uris:
+            raise _LaunchError(f"command.uris: there is no fetcher; {task.command.uris[0].value!r} would be missing")
+        if task.HasField("container"):
+            _check_container(task.container)
         sets = _Sets(cpu_resources)
         command = task.command
         program, argv = _argv(command)
@@ -568,6 +572,16 @@ class _Sets:
             "PINFOLD_CPUS": _show(self.cpus),
             "PINFOLD_MEMS": _show(self.mems),
         }
+
+
+def _check_container(container: mesos_pb2.ContainerInfo) -> None:
+    """A task must not run on the bare host where it was promised an image, or miss its volumes."""
+    if container.type == mesos_pb2.ContainerInfo.DOCKER or container.HasField("docker"):
+        raise _LaunchError("container: docker is not supported")
+    if container.mesos.HasField("image"):
+        raise _LaunchError("container.mesos.image: images are not supported")
+    if container.volumes:
+        raise _LaunchError("container.volumes: volumes are not supported")
 
 
 def _argv(command: mesos_pb2.CommandInfo) -> tuple[str, list[str]]:

@@ -274,7 +274,12 @@ def _command(spec: dict[str, Any], task_dir: Path, status: int) -> NoReturn:
         environment |= spec["own_environment"]
         if spec.get("plain"):
             environment |= {"PINFOLD_CPUS": _allowed("Cpus"), "PINFOLD_MEMS": _allowed("Mems")}
-        os.chdir(task_dir)
+        try:
+            os.chdir(task_dir)
+        except OSError as exc:
+            raise StartError(
+                f"cannot enter the sandbox {task_dir} as {spec.get('user') or 'ourselves'}: {_errno(exc)}"
+            ) from exc
         argv = [os.fsencode(word) for word in spec["argv"]]
         os.execvpe(spec["program"], argv, environment)
     except StartError as exc:

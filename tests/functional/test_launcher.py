@@ -93,6 +93,11 @@ def task(command: str | list[str], task_id: str = "t", env: dict[str, str] | Non
     return info
 
 
+def with_fields(info: mesos_pb2.TaskInfo, **fields: Any) -> mesos_pb2.TaskInfo:
+    info.MergeFrom(mesos_pb2.TaskInfo(**fields))
+    return info
+
+
 def cpus(
     kind: str, set_id: str, mask: str, *, enforcement: str = "affinity", cgroup: str = "", mems: str = ""
 ) -> mesos_pb2.Resource:
@@ -202,6 +207,9 @@ def test_signals_are_reset(world: World) -> None:
         ),
         (task("true", env={"A=B": "1"}), [], "cannot name a variable"),
         (task("true\0"), [], "NUL"),
+        (with_fields(task("true"), command={"uris": [{"value": "http://x/y"}]}), [], "no fetcher; 'http://x/y'"),
+        (with_fields(task("true"), container={"type": 1, "docker": {"image": "i"}}), [], "docker is not supported"),
+        (with_fields(task("true"), container={"type": 2, "mesos": {"image": {"type": 2}}}), [], "images are not"),
     ],
 )
 def test_failure_to_start(
@@ -242,6 +250,9 @@ def test_users(world: World) -> None:
     assert "user 'no-such-user-here' is unknown" in world.event("failed", "a")[3]
     if os.geteuid() != 0:
         pytest.skip("switching users needs root")
+    world.work_dir.chmod(0o700)
+    world.launcher.launch("f", task("true", "c"), "nobody", [])
+    assert "cannot enter the sandbox" in world.event("failed", "c")[3]
     for directory in (world.work_dir, *world.work_dir.parents):
         if directory.stat().st_uid == 0 and directory != Path("/tmp") and len(directory.parts) > 2:
             directory.chmod(0o755)
