@@ -27,6 +27,7 @@ one sentence in `Topology.warnings`.
 
 from __future__ import annotations
 
+import json
 import lzma
 import os
 import re
@@ -42,9 +43,9 @@ from provider.sysfs_devices import pci_devices
 from provider.sysfs_files import Files
 from provider.sysfs_kinds import kinds
 from provider.sysfs_limits import cgroup_limits
-from provider.topology import DEFAULT_DISTANCE, LOCAL_DISTANCE, Node, Topology, TopologyError, group
+from provider.topology import DEFAULT_DISTANCE, LOCAL_DISTANCE, Node, Topology, TopologyError, from_records, group
 
-__all__ = ["cgroup_limits", "open_root", "read"]
+__all__ = ["cgroup_limits", "load", "open_root", "read"]
 
 CPU = "sys/devices/system/cpu"
 NODE = "sys/devices/system/node"
@@ -90,6 +91,24 @@ def read(root: str | Path = "/") -> Topology:
         memory_bytes=_meminfo(files, "proc/meminfo").get("MemTotal"),
         warnings=tuple(files.warnings),
     )
+
+
+def load(path: str | Path) -> Topology:
+    """The host that `path` describes: a directory or an archive (see `open_root`), or a JSON file (DESIGN 8).
+
+    Raises `TopologyError` naming the path and what is wrong.
+    """
+    path = Path(path)
+    if path.is_file():
+        with open(path, "rb") as file:
+            start = file.read(4096)
+        if start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+            try:
+                return from_records(json.loads(path.read_bytes()))
+            except (ValueError, RecursionError) as error:
+                raise TopologyError(f"{path}: {error}") from error
+    with open_root(path) as root:
+        return read(root)
 
 
 # --- CPUs -------------------------------------------------------------------------------------------------------
