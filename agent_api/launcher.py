@@ -13,7 +13,6 @@ import functools
 import json
 import logging
 import os
-import pwd
 import signal
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from zope.interface import implementer
 
 from agent_api import cgroup_paths, shim
 from agent_api.core.sandbox import task_path
+from agent_api.task_spec import LaunchError, Sets, argv_of, check_container, environment_of, ids, show, switch_to
 from agent_api.wire import mesos_pb2
 
 __all__ = ["Exit", "Launcher"]
@@ -41,8 +41,6 @@ _KILL_MARGIN_SECONDS = 10.0
 _MARK = "PINFOLD_TASK_DIR"
 """Variable in the environment of every process of a task, by which what a dead shim left is found."""
 
-_Source = mesos_pb2.Resource.CpuInfo.Source
-
 
 @dataclass(frozen=True, slots=True)
 class Exit:
@@ -52,10 +50,6 @@ class Exit:
     signal: int | None = None
     lost: bool = False
     message: str = ""
-
-
-class _LaunchError(Exception):
-    """The task cannot be started; the message goes to the framework."""
 
 
 def _set_aside(path: Path) -> None:
@@ -179,7 +173,7 @@ class Launcher:
                 log.info("%s: launched again, has a directory from before", entry)
             else:
                 self._write_spec(entry, task, user, list(cpu_resources))
-        except _LaunchError as exc:
+        except LaunchError as exc:
             self._fail(entry, str(exc))
             return
         except OSError as exc:
@@ -236,18 +230,18 @@ class Launcher:
         if entry is None:
             return
         try:
-            sets = _Sets(list(cpu_resources))
+            sets = Sets(list(cpu_resources))
             if not sets.ids:
                 return
             self._write_cpuset_file(entry.path, sets)
-        except (_LaunchError, OSError) as exc:
+        except (LaunchError, OSError) as exc:
             log.error("%s: cannot tell the task its new CPUs: %s", entry, exc)
             return
         if sets.affinity and entry.pid:
             for pid in [entry.pid, *shim.descendants(entry.pid)]:
                 with contextlib.suppress(OSError):
                     for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
-                        os.sched_setaffinity(int(thread), _ids(sets.cpus))
+                        os.sched_setaffinity(int(thread), ids(sets.cpus))
 
     # Preparing.
 
@@ -255,16 +249,16 @@ class Launcher:
         self, entry: _Task, task: mesos_pb2.TaskInfo, user: str, cpu_resources: list[mesos_pb2.Resource]
     ) -> None:
         if not task.HasField("command"):
-            raise _LaunchError("the task has no command; executors are not supported")
+            raise LaunchError("the task has no command; executors are not supported")
         if task.command.uris:
-            raise _LaunchError(f"command.uris: there is no fetcher; {task.command.uris[0].value!r} would be missing")
+            raise LaunchError(f"command.uris: there is no fetcher; {task.command.uris[0].value!r} would be missing")
         if task.HasField("container"):
-            _check_container(task.container)
-        sets = _Sets(cpu_resources)
+            check_container(task.container)
+        sets = Sets(cpu_resources)
         command = task.command
-        program, argv = _argv(command)
-        environment = _environment(command.environment)
-        switch = _switch_to(user)
+        program, argv = argv_of(command)
+        environment = environment_of(command.environment)
+        switch = switch_to(user)
         entry.path.mkdir(parents=True, exist_ok=True)
         if switch:
             # The task may make files here, and not replace ours: sticky, and ours belong to us.
@@ -288,7 +282,7 @@ class Launcher:
             try:
                 groups = self._cgroups.make_plain()
             except OSError as exc:
-                raise _LaunchError(f"cannot make the cgroup of plain tasks: {exc}") from exc
+                raise LaunchError(f"cannot make the cgroup of plain tasks: {exc}") from exc
         spec = {
             "framework_id": entry.framework_id,
             "task_id": entry.task_id,
@@ -299,26 +293,26 @@ class Launcher:
             "own_environment": own,
             "plain": not sets.ids,
             "cgroups": groups,
-            "affinity": _ids(sets.cpus) if sets.affinity else [],
-            "bind_mems": _ids(sets.mems) if sets.affinity else [],
-            "expect_cpus": _show(sets.cpus) if sets.ids else "",
+            "affinity": ids(sets.cpus) if sets.affinity else [],
+            "bind_mems": ids(sets.mems) if sets.affinity else [],
+            "expect_cpus": show(sets.cpus) if sets.ids else "",
             "expect_exact": not sets.shared and bool(sets.ids),
         }
         if any("\0" in text for text in (program, *argv, *environment.values(), *own.values())):
-            raise _LaunchError("the command or its environment holds a NUL character")
+            raise LaunchError("the command or its environment holds a NUL character")
         shim.replace_file(entry.path / "spec.json", json.dumps(spec).encode())
 
-    def _groups_of(self, sets: _Sets) -> list[str]:
+    def _groups_of(self, sets: Sets) -> list[str]:
         if sets.affinity:
             return []
         if len(sets.ids) > 1:
-            raise _LaunchError(
+            raise LaunchError(
                 f"a task cannot run in several CPU sets at once on {sets.enforcement}: it asks for "
                 + ", ".join(f"{kind} set {set_id}" for set_id, kind in sorted(sets.ids.items()))
             )
         return self._cgroups.joined(sets.cgroup)
 
-    def _write_cpuset_file(self, path: Path, sets: _Sets) -> Path:
+    def _write_cpuset_file(self, path: Path, sets: Sets) -> Path:
         file = path / "cpuset.env"
         text = "".join(f"{name}={value}\n" for name, value in sets.environment().items())
         shim.replace_file(file, text.encode(), mode=0o644)
@@ -524,120 +518,3 @@ class Launcher:
                     os.kill(pid, signal.SIGKILL)
             if not found:
                 return
-
-
-class _Sets:
-    """The CPU sets that a task uses, from its resources' metadata (written by the provider)."""
-
-    def __init__(self, resources: list[mesos_pb2.Resource]) -> None:
-        self.ids: dict[str, str] = {}
-        """Set id -> "exclusive" or "shared"."""
-        self.exclusive = self.shared = self.mems = 0
-        self.cgroup = ""
-        self.enforcement = ""
-        for resource in resources:
-            source = resource.cpu.source
-            if source.type not in (_Source.EXCLUSIVE, _Source.SHARED):
-                raise _LaunchError(f"cpus of type {_Source.Type.Name(source.type)} cannot be run on")
-            labels = {label.key: label.value for label in source.metadata.labels}
-            try:
-                cpus, mems = shim.list_mask(labels.get("cpus", "")), shim.list_mask(labels.get("mems", ""))
-            except ValueError:
-                raise _LaunchError(f"set {source.id}: its cpus {labels.get('cpus')!r} are no list") from None
-            if not cpus:
-                raise _LaunchError(f"set {source.id} has no CPUs")
-            self.mems |= mems
-            if source.type == _Source.EXCLUSIVE:
-                self.exclusive |= cpus
-            else:
-                self.shared |= cpus
-            self.ids[source.id] = "exclusive" if source.type == _Source.EXCLUSIVE else "shared"
-            self.cgroup = labels.get("cgroup", "")
-            self.enforcement = labels.get("enforcement", "")
-        if self.ids and not self.affinity and not self.cgroup:
-            raise _LaunchError(f"set {', '.join(self.ids)}: enforcement {self.enforcement!r}, but no cgroup")
-
-    @property
-    def cpus(self) -> int:
-        return self.exclusive | self.shared
-
-    @property
-    def affinity(self) -> bool:
-        return bool(self.ids) and self.enforcement == "affinity"
-
-    def environment(self) -> dict[str, str]:
-        return {
-            "PINFOLD_EXCLUSIVE_CPUS": _show(self.exclusive),
-            "PINFOLD_SHARED_CPUS": _show(self.shared),
-            "PINFOLD_CPUS": _show(self.cpus),
-            "PINFOLD_MEMS": _show(self.mems),
-        }
-
-
-def _check_container(container: mesos_pb2.ContainerInfo) -> None:
-    """A task must not run on the bare host where it was promised an image, or miss its volumes."""
-    if container.type == mesos_pb2.ContainerInfo.DOCKER or container.HasField("docker"):
-        raise _LaunchError("container: docker is not supported")
-    if container.mesos.HasField("image"):
-        raise _LaunchError("container.mesos.image: images are not supported")
-    if container.volumes:
-        raise _LaunchError("container.volumes: volumes are not supported")
-
-
-def _argv(command: mesos_pb2.CommandInfo) -> tuple[str, list[str]]:
-    """(program, arguments with the program's name first)."""
-    if command.shell:
-        if not command.HasField("value"):
-            raise _LaunchError("command.value is missing: the shell has nothing to run")
-        return "/bin/sh", ["sh", "-c", command.value]
-    if not command.value:
-        raise _LaunchError("command.value is missing: there is no program to run")
-    return command.value, list(command.arguments) or [command.value]
-
-
-def _environment(environment: mesos_pb2.Environment) -> dict[str, str]:
-    out = {}
-    for variable in environment.variables:
-        name = variable.name
-        if not name or "=" in name or "\0" in name:
-            raise _LaunchError(f"command.environment: {name!r} cannot name a variable")
-        if variable.type == mesos_pb2.Environment.Variable.SECRET:
-            if variable.secret.type != mesos_pb2.Secret.VALUE:
-                raise _LaunchError(f"command.environment: {name} is a secret by reference, and there is no resolver")
-            out[name] = variable.secret.value.data.decode("utf-8", "surrogateescape")
-        else:
-            out[name] = variable.value
-    return out
-
-
-def _switch_to(user: str) -> pwd.struct_passwd | None:
-    """The account to run as; None where that is ours already."""
-    if not user:
-        return None
-    try:
-        entry = pwd.getpwnam(user)
-    except KeyError:
-        raise _LaunchError(f"user {user!r} is unknown on this host") from None
-    except ValueError:
-        raise _LaunchError(f"user {user!r} is no user's name") from None
-    if entry.pw_uid == os.geteuid():
-        return None
-    if os.geteuid() != 0:
-        raise _LaunchError(f"cannot run as user {user!r}: the agent does not run as root")
-    return entry
-
-
-def _ids(mask: int) -> list[int]:
-    return [cpu for cpu in range(mask.bit_length()) if mask >> cpu & 1]
-
-
-def _show(mask: int) -> str:
-    """Kernel list format; "" for none. (The provider has its own: the two packages share only the wire.)"""
-    spans: list[str] = []
-    ids = _ids(mask)
-    start = 0
-    for index, cpu in enumerate(ids):
-        if index + 1 == len(ids) or ids[index + 1] != cpu + 1:
-            spans.append(f"{ids[start]}-{cpu}" if cpu > ids[start] else f"{cpu}")
-            start = index + 1
-    return ",".join(spans)
