@@ -12,6 +12,7 @@ from agent_api.core import reading
 from agent_api.core import resources as rs
 from agent_api.core.model import Framework, Offer, World
 from agent_api.core.records import FrameworkRecord, TaskRecord
+from agent_api.core.sandbox import task_path
 from agent_api.wire import codec, mesos_pb2
 
 if TYPE_CHECKING:
@@ -173,6 +174,7 @@ def _framework(world: World, framework: Framework) -> Json:
         "completed_tasks": [_task(world, r) for r in _over(world) if r.framework_id == framework.id],
         "offers": [_offer(world, o) for o in world.offers.values() if o.framework_id == framework.id],
         "executors": [],
+        "offer_constraints": {},
     }
     if framework.record.reregistered_time != framework.record.registered_time:
         result["reregistered_time"] = framework.record.reregistered_time
@@ -272,7 +274,7 @@ def _executors(world: World, framework_id: str) -> list[Json]:
                     "name": f"Command (Task: {info.task_id.value})",
                     "source": info.task_id.value,
                     "container": task.container_id,
-                    "directory": f"{world.options.work_dir}/tasks/{framework_id}/{info.task_id.value}",
+                    "directory": task_path(world.options.work_dir, framework_id, info.task_id.value),
                     "resources": _amounts(info.resources),
                     "role": next((r.allocation_info.role for r in info.resources), "*"),
                     "tasks": [_task(world, task.record)],

@@ -348,10 +348,10 @@ class ProviderClient(Client):
 # Operations, as frameworks write them
 
 
-def launch(host: Host, task_id: str, resources: Iterable[mesos_pb2.Resource], **task: Any) -> Any:
+def launch(host: Host, name: str, resources: Iterable[mesos_pb2.Resource], /, **task: Any) -> Any:
     values = {
-        "name": task_id,
-        "task_id": {"value": task_id},
+        "name": name,
+        "task_id": {"value": name},
         "agent_id": {"value": host.master.world.agent_id},
         "command": {"value": "sleep 1000"},
     }

@@ -139,6 +139,7 @@ def test_a_set_is_offered_to_its_role_only() -> None:
             assert not any(r.cpu.source.id == "s1" for o in client.offers() for r in o.resources)
             decline(client, refuse_seconds=0)
         host.turn(1)
+    below.close()
     # A guessed id helps nobody.
     guess = with_role(provider.cpu_set("s1", "numa/0", 1), "b")
     stranger.accept(stranger.offer(), launch(host, "t", [guess, scalar("mem", 32, "b")]))
