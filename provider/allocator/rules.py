@@ -159,16 +159,18 @@ class Case:
             tree=self.tree,
             order=order,
             count=self.count,
-            choice=choice,
+            choice=choice if not self.whole or self.shrinks else whole_cores(self.host, choice | self.held) & choice,
             held=self.held,
             free=self.free,
             whole=self.whole,
             units=self.shrinks,
             zones=self.zones,
-            max_llcs=self.most_llcs(),
         )
-        if base.max_llcs == 0 or self.most_nodes() == 0:
+        llcs = self.most_llcs()
+        if llcs == 0 or self.most_nodes() == 0:
             return
+        if llcs is not None:
+            base = self._in_llcs(base, llcs)
         if self.binds or self.interleaves:
             base = replace(base, choice=base.choice & self.memory)
         if memory.policy == "interleave":
@@ -182,6 +184,15 @@ class Case:
                 yield replace(one, nodes=dict.fromkeys(range(1, limit + 1), 0))
             else:
                 yield one
+
+    def _in_llcs(self, base: Problem, most: int) -> Problem:
+        if most > 1:
+            return replace(base, max_llcs=most)
+        for vertex in self.tree.llcs:
+            if self.held & vertex.mask:
+                # With two caches held already, nothing is left to choose from.
+                base = replace(base, choice=base.choice & vertex.mask)
+        return replace(base, one_llc=True)
 
     def _interleave(self, base: Problem) -> Problem:
         wanted, _ = self.interleave_nodes()

@@ -14,10 +14,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
 
+from provider.allocator.groups import Choice, group_table
 from provider.allocator.order import Order
+from provider.allocator.pack import pack
 from provider.allocator.tables import Tables, Tree, Vertex
 
-__all__ = ["MAX_NODE_SETS", "Problem", "solve"]
+__all__ = ["MAX_NODE_SETS", "Problem", "solve", "solve_in_general"]
 
 MAX_NODE_SETS = 20_000
 """Where distances do not fit a tree, at most this many sets of nodes are compared; beyond it the sets are grown from
@@ -62,14 +64,33 @@ class Problem:
     """How many nodes may be used (those of `held` included) -> what that number costs in step `count`; None: any
     number."""
     max_llcs: int | None = None
+    one_llc: bool = False
+    """All in one cache; `held` then lies in one, and so does `choice` where something is held."""
     distances: bool = False
     """Whether to tell distances apart; `solve` sets it where they can decide."""
+
+    def parts(self) -> Choice:
+        """What the tables of groups depend on."""
+        only = self.count if self.one_llc else 0
+        return Choice(
+            self.tables, self.order, self.choice, self.held, self.free, self.local, self.whole, self.units, only
+        )
 
 
 def solve(problem: Problem) -> int | None:
     """The smallest key, or None where nothing meets the problem's rules."""
     if problem.choice.bit_count() < problem.count:
         return None
+    if problem.order.nodes and problem.zones is None and problem.max_llcs is None and problem.nodes is None:
+        only = problem.count if problem.one_llc else 0
+        key = pack(problem.tree, problem.parts(), problem.count, only)
+        if key is not None:
+            return key
+    return solve_in_general(problem)
+
+
+def solve_in_general(problem: Problem) -> int | None:
+    """The same without the short cut for `pack`."""
     if not problem.order.dist or problem.tree.uniform:
         return _root(problem)
     if problem.order.nodes:
@@ -114,6 +135,7 @@ class _Solver:
         self.count_nodes = problem.nodes is not None
         self.most_nodes = max(problem.nodes, default=0) if problem.nodes is not None else 0
         self.count_llcs = problem.max_llcs is not None
+        self.parts = problem.parts()
 
     def table(self, vertex: Vertex, need: int, there: int) -> Table:
         """The best keys of a group, where `need` CPUs are to come from the `there` choosable ones of a larger group."""
@@ -122,12 +144,26 @@ class _Solver:
         if problem.zones is not None and vertex.zone is not None:
             need = problem.zones.get(vertex.zone, 0)
             there = mine
-        if mine < need - (there - mine):
-            return {}
-        table = self._leaf(vertex, need) if not vertex.children else self._inner(vertex, need, there)
         least = max(0, need - (there - mine))
+        if mine < least:
+            return {}
         if problem.zones is not None and vertex.zone is not None:
             least = need
+        inside = not vertex.children or (vertex.node >= 0 and (problem.zones is None or not vertex.zoned))
+        if inside and not (self.count_llcs and vertex.children):
+            state = 0
+            if self.count_nodes and vertex.node >= 0:
+                state += _NODE
+            if self.count_llcs and vertex.llc:
+                state += _LLC
+            has = problem.held & vertex.mask
+            keys = group_table(self.parts, vertex)
+            return {
+                taken + (state if taken or has else 0): key
+                for taken, key in enumerate(keys[: need + 1])
+                if key is not None and taken >= least
+            }
+        table = self._inner(vertex, need, there)
         table = {state: key for state, key in table.items() if least <= state & _COUNT <= need}
         if vertex.node >= 0 or vertex.llc or vertex.package or vertex.zone is not None:
             table = self._priced(vertex, table)
@@ -172,61 +208,6 @@ class _Solver:
                     merged[both] = total
         return merged
 
-    def _leaf(self, leaf: Vertex, need: int) -> Table:
-        problem = self.problem
-        table: Table = {0: 0}
-        for core in leaf.cores:
-            part = core & leaf.mask
-            choice = problem.choice & part
-            held = problem.held & part
-            if not choice and not held:
-                continue
-            options = self._core(core, choice, held, (problem.free & part).bit_count())
-            merged: Table = {}
-            for taken, key in table.items():
-                for more, key2 in options:
-                    both = taken + more
-                    if both > need:
-                        break
-                    total = key + key2
-                    old = merged.get(both)
-                    if old is None or total < old:
-                        merged[both] = total
-            table = merged
-        return table
-
-    def _core(self, core: int, choice: int, held: int, free: int) -> list[tuple[int, int]]:
-        """(CPUs taken of this core, key), ascending; the lowest local ids are taken first."""
-        problem = self.problem
-        order = problem.order
-        bit = problem.tables.bit
-        width = core.bit_count()
-        size = choice.bit_count()
-        has = held.bit_count()
-        only_all = problem.whole
-        if only_all and choice | held != core and not problem.units:
-            size = 0
-        options: list[tuple[int, int]] = []
-        ids = 0
-        near = 0
-        for taken, cpu in enumerate(_ordered(choice, problem.local, size)):
-            if cpu:
-                ids += bit[cpu]
-                near += 1 if cpu & problem.local else 0
-            if only_all and 0 < taken < size:
-                continue
-            own = has + taken
-            key = -ids - order.local * near + order.sos_core * own * own
-            if own:
-                key += order.touched
-                if own == width:
-                    key -= order.whole * own
-            if taken:
-                # Told as a change, so that keys under different choices compare.
-                key += order.broken * ((0 < free - taken < width) - (0 < free < width))
-            options.append((taken, key))
-        return options
-
     def _priced(self, vertex: Vertex, table: Table) -> Table:
         """Add what it costs that this group is used, or stays free."""
         problem = self.problem
@@ -237,6 +218,8 @@ class _Solver:
         for state, key in table.items():
             taken = state & _COUNT
             own = taken + has
+            if problem.one_llc and vertex.llc and taken not in (0, problem.count):
+                continue
             if vertex.node >= 0:
                 key += order.sos_node * own * own
                 if own:
@@ -263,17 +246,6 @@ class _Solver:
                 key += order.sos_zone * own * own
             priced[state] = key
         return priced
-
-
-def _ordered(choice: int, local: int, size: int) -> Iterator[int]:
-    """0 and then `size` CPUs as masks, local ones first, lowest first."""
-    yield 0
-    for group in (choice & local, choice & ~local):
-        while group and size:
-            cpu = group & -group
-            group ^= cpu
-            size -= 1
-            yield cpu
 
 
 def _by_node_sets(problem: Problem) -> int | None:

@@ -15,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from provider.allocator.order import Order
 from provider.cpuset import ids, lowest
 from provider.topology import Topology
 
@@ -24,6 +25,10 @@ _LOCAL = 10
 _REMOTE = 20
 _MAX_TOPOLOGIES = 8
 _MAX_TREES = 16
+_MAX_MEMOS = 32
+
+Memo = dict[tuple[object, ...], list[tuple[int, int] | None]]
+"""(shape, state of the group) -> its table: key without ids and, as if the group began at CPU 0, the ids."""
 
 
 @dataclass(slots=True, eq=False)
@@ -41,6 +46,20 @@ class Vertex:
     children: tuple[Vertex, ...] = ()
     cores: tuple[int, ...] = ()
     """Of a leaf: its cores, each with all its online CPUs, by lowest id."""
+    low: int = 0
+    """Lowest id in it."""
+    shape: int = 0
+    """Equal for groups that are the same but for a distance of ids: same caches, cores, zones and so on inside."""
+    delta: int = 0
+    """Of a leaf whose cores have one or two threads, all inside it: by how many ids two threads are apart; else 0."""
+    firsts: int = 0
+    """Of such a leaf: the first threads of the cores with two."""
+    singles: int = 0
+    """Of such a leaf: the cores with one thread."""
+    zoned: bool = False
+    """Whether a zone lies inside it, and is not it."""
+    node_count: int = 0
+    """Nodes in it, itself included."""
 
 
 @dataclass(slots=True, eq=False)
@@ -49,11 +68,14 @@ class Tree:
 
     root: Vertex
     nodes: tuple[Vertex, ...]
+    """By lowest CPU."""
     llcs: tuple[Vertex, ...]
     packages: tuple[Vertex, ...]
     zones: tuple[Vertex, ...]
     metric: bool
     """Whether the distances are all in the tree. If not, sets of nodes are compared one by one."""
+    flat: bool
+    """Whether no cache and no zone is larger than a node, and each node is a vertex of its own."""
     uniform: bool
     """Whether all nodes are equally far apart, so that distances decide nothing."""
 
@@ -70,8 +92,17 @@ class Tables:
     distance: tuple[tuple[int, ...], ...]
     """By index of node; both directions added."""
     trees: OrderedDict[tuple[tuple[str, int], ...], Tree] = field(default_factory=OrderedDict)
-    memo: dict[object, object] = field(default_factory=dict)
-    """Bounded by its users; results that depend on the arguments of one call only."""
+    memos: dict[int, tuple[Order, Memo]] = field(default_factory=dict)
+    shapes: dict[object, int] = field(default_factory=dict)
+
+    def memo_of(self, order: Order) -> Memo:
+        """Tables worked out under this order; whoever fills it keeps it small."""
+        found = self.memos.get(id(order))
+        if found is None or found[0] is not order:
+            if len(self.memos) >= _MAX_MEMOS:
+                self.memos.clear()
+            found = self.memos[id(order)] = (order, {})
+        return found[1]
 
     def tree(self, zones: Mapping[str, int]) -> Tree:
         """The tree for these zones; kept for as long as few different ones are asked for."""
@@ -146,16 +177,20 @@ def _build(owner: Tables, zones: Mapping[str, int]) -> Tree:
         vertex(mask).zone = name
     _nest(made, host)
     metric = _set_distances(root, owner.distance) and metric
+    _shape(root, owner.shapes)
     there = [index for index, mask in enumerate(node_masks) if mask]
     far = {owner.distance[a][b] for a in there for b in there if a != b}
     found = list(made.values())
     return Tree(
         root,
-        tuple(sorted((v for v in found if v.node >= 0), key=lambda v: v.node)),
+        tuple(sorted((v for v in found if v.node >= 0), key=lambda v: v.low)),
         tuple(v for v in found if v.llc),
         tuple(v for v in found if v.package),
         tuple(v for v in found if v.zone is not None),
         metric,
+        all(v.node >= 0 or not v.node_count for v in found if v.llc)
+        and len(pieces) == len(node_masks)
+        and all(not v.llc and v.zone is None for v in found if v.node_count > 1),
         len(far) < 2,
     )
 
@@ -247,7 +282,32 @@ def _nest(made: dict[int, Vertex], host: Topology) -> None:
         for mask in {home[1 << cpu] for cpu in ids(core & host.online)}:
             inside[mask].append(core)
     for mask, leaf in leaves.items():
+        leaf.low = lowest(mask).bit_length() - 1
         leaf.cores = tuple(core for _, core in sorted((lowest(core & mask), core) for core in inside[mask]))
+
+
+def _shape(vertex: Vertex, shapes: dict[object, int]) -> None:
+    """Number the shapes; look for the leaves whose tables are mere arithmetic."""
+    vertex.low = low = lowest(vertex.mask).bit_length() - 1
+    vertex.node_count = int(vertex.node >= 0)
+    for child in vertex.children:
+        _shape(child, shapes)
+        vertex.node_count += child.node_count
+        vertex.zoned = vertex.zoned or child.zoned or child.zone is not None
+    flags = (vertex.node >= 0, vertex.llc, vertex.package, vertex.zone is not None, vertex.distance)
+    children = tuple((child.low - low, child.shape) for child in vertex.children)
+    inside = all(core & ~vertex.mask == 0 for core in vertex.cores)
+    # A core that is cut has CPUs below the group's lowest one, perhaps; such a group is like no other.
+    cores = tuple(core >> low for core in vertex.cores) if inside else (vertex.mask, *vertex.cores)
+    vertex.shape = shapes.setdefault((vertex.mask >> low, flags, children, cores), len(shapes))
+    if not inside or any(core.bit_count() > 2 for core in vertex.cores):
+        return
+    pairs = [core for core in vertex.cores if core.bit_count() == 2]
+    apart = {core.bit_length() - 1 - (lowest(core).bit_length() - 1) for core in pairs} or {1}
+    if len(apart) == 1:
+        vertex.delta = apart.pop()
+        vertex.firsts = sum(lowest(core) for core in pairs)
+        vertex.singles = sum(core for core in vertex.cores if core.bit_count() == 1)
 
 
 def _set_distances(vertex: Vertex, distance: Sequence[Sequence[int]]) -> bool:

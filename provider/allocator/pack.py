@@ -1,0 +1,206 @@
+"""The search for `pack`: fewest nodes first, so only sets of nodes that are filled nearly to the brim are looked at.
+
+Decides the same as `search`, faster, where fewest nodes is the first step: how many nodes are needed follows from
+numbers alone, and with it for each node the fewest CPUs that it has to give if it is used at all. Of groups that differ
+only in their ids (`Vertex.shape`) the lower ones are used first.
+
+`pack` gives None both where nothing fits and where the fewest nodes by numbers do not do (cores of uneven width);
+`search` then looks again in the general way.
+"""
+
+from __future__ import annotations
+
+from provider.allocator.groups import Choice, group_table
+from provider.allocator.tables import Tree, Vertex
+
+__all__ = ["pack"]
+
+Rows = dict[int, dict[int, int]]
+"""Number of new nodes used -> CPUs taken -> best key."""
+
+
+def pack(tree: Tree, one: Choice, count: int, only: int) -> int | None:
+    """The smallest key of a choice of `count` CPUs in the fewest new nodes; `only` as in `Problem.one_llc`."""
+    caps: list[int] = []
+    held_room = held_nodes = covered = 0
+    for vertex in tree.nodes:
+        room = (one.choice & vertex.mask).bit_count()
+        covered += room
+        if one.held & vertex.mask:
+            held_nodes += 1
+            held_room += room
+        elif room:
+            caps.append(room)
+    if covered != one.choice.bit_count():
+        return None
+    caps.sort(reverse=True)
+    top = [0]
+    while top[-1] + held_room < count:
+        if len(top) > len(caps):
+            return None
+        top.append(top[-1] + caps[len(top) - 1])
+    new = len(top) - 1
+    distances = bool(one.order.dist) and not tree.uniform and new > 0 and new + held_nodes > 1
+    if distances and not tree.metric:
+        return None
+    if new == 1 and not held_nodes and tree.flat and not only:
+        return _one_node(tree, one, count)
+    rows = _Pack(tree, one, count, only, top, held_room, distances).rows(tree.root)[0]
+    return rows.get(new, {}).get(count)
+
+
+def _one_node(tree: Tree, one: Choice, count: int) -> int | None:
+    """All in one node, and no group is larger than a node: the least key of the nodes' own."""
+    best: int | None = None
+    seen: set[tuple[int, int, int]] = set()
+    for vertex in tree.nodes:
+        room = one.choice & vertex.mask
+        if room.bit_count() < count:
+            continue
+        same = (vertex.shape, room >> vertex.low, (one.free & vertex.mask) >> vertex.low)
+        if not one.local:
+            # Of nodes that are the same but for their ids the first one wins.
+            if same in seen:
+                continue
+            seen.add(same)
+        key = group_table(one, vertex)[count]
+        if key is not None:
+            key += one.order.packages * (0 if vertex.package else 1)
+            if best is None or key < best:
+                best = key
+    return best
+
+
+class _Pack:
+    def __init__(
+        self, tree: Tree, one: Choice, count: int, only: int, top: list[int], held_room: int, distances: bool
+    ) -> None:
+        self.one = one
+        self.count = count
+        self.only = only
+        self.top = top
+        self.new = len(top) - 1
+        self.held_room = held_room
+        self.weight = one.order.dist if distances else 0
+
+    def rows(self, vertex: Vertex) -> tuple[Rows, int, int]:
+        """(the table of a group, what of it held nodes have to give, how many held nodes it has)."""
+        if vertex.node >= 0:
+            return self._node(vertex)
+        rows: Rows = {0: {0: 0}}
+        room = nodes = 0
+        for group in self._groups(vertex):
+            other, other_room, other_nodes = self._together(group, vertex.distance)
+            room += other_room
+            rows = self._merge(rows, nodes, other, other_nodes, vertex.distance, room)
+            nodes += other_nodes
+            if not rows:
+                return rows, room, nodes
+        if vertex.llc or vertex.package or vertex.zone is not None:
+            rows = self._priced(vertex, rows)
+        return rows, room, nodes
+
+    def _node(self, vertex: Vertex) -> tuple[Rows, int, int]:
+        one = self.one
+        keys = group_table(one, vertex)
+        room = len(keys) - 1
+        if one.held & vertex.mask:
+            # What all the others cannot give has to come from here.
+            least = self.count - self.top[-1] - (self.held_room - room)
+            row = {n: key for n, key in enumerate(keys) if key is not None and least <= n <= self.count}
+            return ({0: row} if row else {}), room, 1
+        least = max(1, self.count - self.top[self.new - 1] - self.held_room) if self.new else self.count + 1
+        row = {}
+        for taken in range(least, min(room, self.count) + 1):
+            key = keys[taken]
+            if key is not None:
+                row[taken] = key
+        rows: Rows = {0: {0: 0}}
+        if row:
+            rows[1] = row
+        return rows, 0, 0
+
+    def _groups(self, vertex: Vertex) -> list[list[Vertex]]:
+        """The children with something in them; those that are the same but for their ids together."""
+        one = self.one
+        alike: dict[tuple[int, ...], list[Vertex]] = {}
+        for child in vertex.children:
+            mask, low = child.mask, child.low
+            choice = one.choice & mask
+            if one.held & mask:
+                alike[-1, low] = [child]
+            elif choice:
+                key = (child.shape, choice >> low, (one.free & mask) >> low, (one.local & mask) >> low)
+                alike.setdefault(key, []).append(child)
+        return list(alike.values())
+
+    def _together(self, group: list[Vertex], distance: int) -> tuple[Rows, int, int]:
+        if len(group) == 1:
+            return self.rows(group[0])
+        # An answer that uses the second of them and not the first would have lower ids the other way round.
+        last: Rows = {0: {0: 0}}
+        rows: Rows = {0: {0: 0}}
+        for vertex in group[: self.new]:
+            used = {number: row for number, row in self.rows(vertex)[0].items() if number}
+            last = self._merge(last, 0, used, 0, distance, 0)
+            if not last:
+                break
+            for number, row in last.items():
+                mine = rows.setdefault(number, {})
+                for taken, key in row.items():
+                    old = mine.get(taken)
+                    if old is None or key < old:
+                        mine[taken] = key
+        return rows, 0, 0
+
+    def _merge(self, first: Rows, held1: int, second: Rows, held2: int, distance: int, room: int) -> Rows:
+        """Both together, without what cannot become an answer; `room`: what the held nodes in both can give."""
+        if len(first) == 1 and not held1 and first.get(0) == {0: 0}:
+            return second
+        count, top, new = self.count, self.top, self.new
+        outside = self.held_room - room
+        weight = self.weight * distance
+        rows: Rows = {}
+        for number1, row1 in first.items():
+            for number2, row2 in second.items():
+                number = number1 + number2
+                if number > new:
+                    continue
+                least = count - top[new - number] - outside
+                far = weight * (number1 + held1) * (number2 + held2)
+                row = rows.setdefault(number, {})
+                for taken1, key1 in row1.items():
+                    key1 += far
+                    for taken2, key2 in row2.items():
+                        taken = taken1 + taken2
+                        if least <= taken <= count:
+                            key = key1 + key2
+                            old = row.get(taken)
+                            if old is None or key < old:
+                                row[taken] = key
+                if not row:
+                    del rows[number]
+        return rows
+
+    def _priced(self, vertex: Vertex, rows: Rows) -> Rows:
+        """As `groups.priced`, for caches, packages and zones that are larger than a node."""
+        one, order = self.one, self.one.order
+        has = (one.held & vertex.mask).bit_count()
+        free = (one.free & vertex.mask).bit_count()
+        priced: Rows = {}
+        for number, row in rows.items():
+            mine: dict[int, int] = {}
+            for taken, key in row.items():
+                own = taken + has
+                if own and vertex.package:
+                    key += order.packages
+                if own and vertex.llc:
+                    if self.only and taken not in (0, self.only):
+                        continue
+                    key += order.llcs + order.left_llcs * (free - taken) + (0 if has else order.new_llcs)
+                    if taken and taken == free:
+                        key -= order.stay_llcs
+                mine[taken] = key
+            if mine:
+                priced[number] = mine
+        return priced
