@@ -107,7 +107,7 @@ def demo(directory: Path) -> None:
                 *("sh", "-c", f"{ALLOWED}; touch {after}.go; while [ ! -s {after} ]; do sleep 0.1; done"),
             ],
             check=True,
-            capture_output=True,
+            stdout=subprocess.PIPE,
             text=True,
         )
         beside = allowed_list(after.read_text())

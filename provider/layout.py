@@ -21,7 +21,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from agent_api.wire import mesos_pb2
+from profiles.errors import SourceError
 from profiles.mapping import Profile
+from profiles.uri import parse_uri
 from provider import allocator, cpuset
 from provider.errors import ConfigError, Refused
 from provider.topology import Topology
@@ -110,6 +112,11 @@ def config_from_wire(info: mesos_pb2.ResourceProviderInfo) -> Config:
     source = cpu.profiles
     if cpu.HasField("profiles") and not source.uri:
         raise ConfigError("cpu.profiles.uri: is empty; the URI of a profile document is needed")
+    if source.uri:
+        try:
+            parse_uri(source.uri)
+        except SourceError as error:
+            raise ConfigError(f"cpu.profiles.uri: {error}") from error
     interval = source.poll_interval_seconds if source.HasField("poll_interval_seconds") else None
     if interval is not None and not (math.isfinite(interval) and interval > 0):
         raise ConfigError(f"cpu.profiles.poll_interval_seconds: {interval:g} is not a number above 0")

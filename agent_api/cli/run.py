@@ -1,4 +1,5 @@
-"""`pinfold run`: a framework for one command. Makes a set, runs the command in it, destroys the set.
+"""`pinfold run`: a framework for one command. Makes a set, runs the command in it, destroys the set; without a
+profile it runs the command as a plain task.
 
 Decides which RAW to take: the first zone that can hold the number, else several zones, largest first. Where anything
 fails, or the user interrupts, everything that was made is taken down again. Exit status: the command's, 128 + signal
@@ -47,8 +48,14 @@ class _Interrupted(Exception):  # noqa: N818 (an order, not an error)
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.option("--profile", required=True, help="The profile of the set.")
-@click.option("--cpus", required=True, type=click.IntRange(min=1), metavar="N", help="RAW CPUs to take.")
+@click.option("--profile", default=None, help="The profile of the set; without it, a plain task is run.")
+@click.option(
+    "--cpus",
+    required=True,
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="N",
+    help="How many RAW CPUs to take, a whole number; for a plain task any number.",
+)
 @click.option("--mem", default=0.0, type=click.FloatRange(min=0), metavar="MB", help="Memory limit of the command.")
 @click.option("--zone", default=None, metavar="Z", help="Take them from this zone only, e.g. numa/0.")
 @click.option("--role", default="*", show_default=True, help="The role to run as.")
@@ -61,8 +68,8 @@ class _Interrupted(Exception):  # noqa: N818 (an order, not an error)
 @with_master
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
-    profile: str,
-    cpus: int,
+    profile: str | None,
+    cpus: float,
     mem: float,
     zone: str | None,
     role: str,
@@ -75,8 +82,14 @@ def run(
 ) -> None:
     """Run COMMAND in a CPU set of its own, in this directory, with its output here.
 
-    Ctrl-C ends the command and gives the set back. Exits with the command's exit status.
+    Without --profile it is a plain task: it runs on the CPUs that no exclusive set holds. Ctrl-C ends the command and
+    gives the set back. Exits with the command's exit status.
     """
+    if profile is not None and cpus != int(cpus):
+        raise click.BadParameter(f"{cpus:g} is not a whole number of CPUs", param_hint="'--cpus'")
+    for option, value in (("--zone", zone), ("--burst", burst)):
+        if profile is None and value is not None:
+            raise click.UsageError(f"{option} needs a --profile")
     program = shutil.which(command[0])
     if program is None:
         click.echo(f"Error: {command[0]}: command not found", err=True)
@@ -121,7 +134,7 @@ def _part(resource: dict[str, Any], amount: float) -> dict[str, Any]:
     return {**resource, "scalar": {"value": amount}}
 
 
-def pick_raw(offered: list[dict[str, Any]], cpus: int, pool: str, zone: str | None) -> list[dict[str, Any]] | None:
+def pick_raw(offered: list[dict[str, Any]], cpus: float, pool: str, zone: str | None) -> list[dict[str, Any]] | None:
     """`cpus` RAW CPUs out of offered resources, as parts of them: of the first zone (in the order offered) that
     has them all, else of several zones, those with most first. None where there are not enough. Revocable CPUs
     are not taken, and never those of two providers."""
@@ -161,8 +174,8 @@ class _Run:
         *,
         agent_url: str,
         master_url: str,
-        profile: str,
-        cpus: int,
+        profile: str | None,
+        cpus: float,
         mem: float,
         zone: str | None,
         role: str,
@@ -197,6 +210,7 @@ class _Run:
         self.create_id = ""
         self.signals = 0
         self.output_at = {"stdout": 0, "stderr": 0}
+        self.output_read = False
         self.session = requests.Session()
 
     def execute(self) -> int:
@@ -205,7 +219,8 @@ class _Run:
             status = 1
             try:
                 self.client.subscribe()
-                self._make_set()
+                if self.profile is not None:
+                    self._make_set()
                 self._launch()
                 status = self._follow()
             except _Interrupted:
@@ -232,7 +247,10 @@ class _Run:
 
     def _step(self, timeout: float) -> None:
         """Take one event, if one comes in time, and remember what it says."""
+        subscription = self.client.subscriptions
         event = self.client.event(timeout)
+        if self.client.subscriptions != subscription:
+            self.offers.clear()
         if event is None:
             return
         match event["type"]:
@@ -243,13 +261,15 @@ class _Run:
                 self.offers.pop(event["rescind"]["offer_id"]["value"], None)
             case "UPDATE_OPERATION_STATUS":
                 status = event["update_operation_status"]["status"]
-                self.client.acknowledge_operation(status)
+                with contextlib.suppress(SchedulerError):  # else it is sent again
+                    self.client.acknowledge_operation(status)
                 operation_id = status.get("operation_id", {}).get("value")
                 if operation_id:
                     self.operations[operation_id] = status
             case "UPDATE":
                 status = event["update"]["status"]
-                self.client.acknowledge_task(status)
+                with contextlib.suppress(SchedulerError):
+                    self.client.acknowledge_task(status)
                 if status["task_id"]["value"] == self.task_id and self.task.get("state") not in TERMINAL:
                     self.task = status
             case _:
@@ -318,7 +338,7 @@ class _Run:
         return "default"
 
     def _nothing_fits(self, pool: str) -> str:
-        wanted = f"{self.cpus} RAW CPUs of pool {pool}" + (f" in zone {self.zone}" if self.zone else "")
+        wanted = f"{self.cpus:g} RAW CPUs of pool {pool}" + (f" in zone {self.zone}" if self.zone else "")
         zones: dict[str, float] = {}
         for resource in self._resources():
             source = _source(resource)
@@ -335,22 +355,26 @@ class _Run:
             resource for resource in self._resources() if self.set_id and _source(resource).get("id") == self.set_id
         ]
 
+    def _plain(self, name: str, amount: float) -> list[dict[str, Any]]:
+        """That much of one of the agent's own resources; empty where no offer has it."""
+        for resource in self._resources():
+            if resource["name"] == name and "provider_id" not in resource and _amount(resource) >= amount:
+                return [_part(resource, amount)]
+        return []
+
     def _launch(self) -> None:
         def enough() -> list[dict[str, Any]] | None:
-            parts = self._in_set()
+            parts = self._plain("cpus", self.cpus) if self.profile is None else self._in_set()
             if sum(map(_amount, parts)) < self.cpus:
                 return None
-            if self.mem:
-                memory = next((r for r in self._resources() if r["name"] == "mem" and _amount(r) >= self.mem), None)
-                if memory is None:
-                    return None
-                parts = [*parts, _part(memory, self.mem)]
-            return parts
+            memory = self._plain("mem", self.mem) if self.mem else []
+            return [*parts, *memory] if memory or not self.mem else None
 
         resources = self._wait(enough, self.timeout)
         if resources is None:
-            what = f"the set {self.set_id}" + (f" with {self.mem:g} MB of memory" if self.mem else "")
-            raise _RunError(f"{what} was not offered within {self.timeout:g} s")
+            what = f"{self.cpus:g} plain CPUs" if self.profile is None else f"the set {self.set_id}"
+            what += f" with {self.mem:g} MB of memory" if self.mem else ""
+            raise _RunError(f"{what}: not offered within {self.timeout:g} s")
         agent_id = next(iter(self.offers.values()))["agent_id"]
         self.task_id = f"run-{uuid.uuid4()}"
         variables = [{"name": name, "value": value} for name, value in self.environment.items()]
@@ -371,19 +395,25 @@ class _Run:
 
     def _follow(self) -> int:
         """Copy the output until the task has ended; its exit status."""
-        killed_at = 0
+        killed, next_try = 0, 0.0
         while self.task.get("state") not in TERMINAL:
-            if self.signals > killed_at:
-                killed_at = self.signals
-                self._kill()
+            if self.signals > killed and time.monotonic() >= next_try:
+                next_try = time.monotonic() + 1.0
+                if self._kill():
+                    killed = self.signals
             self._step(FOLLOW_SECONDS)
             self._copy_output()
         self._copy_output()
+        if not self.output_read:
+            click.echo(f"Warning: the output of the command cannot be read at {self.agent_url}", err=True)
         return self._exit_status()
 
-    def _kill(self) -> None:
-        with contextlib.suppress(SchedulerError):
+    def _kill(self) -> bool:
+        try:
             self.client.call("KILL", kill={"task_id": {"value": self.task_id}})
+        except SchedulerError:
+            return False
+        return True
 
     def _copy_output(self) -> None:
         if not self.task:
@@ -400,7 +430,10 @@ class _Run:
     def _read_file(self, name: str, offset: int) -> bytes:
         path = f"{self.client.framework_id}/{self.task_id}/{name}"
         answer = self._ask({"type": "READ_FILE", "read_file": {"path": path, "offset": offset}})
-        return base64.b64decode(answer.get("read_file", {}).get("data", ""))
+        if "read_file" not in answer:
+            return b""
+        self.output_read = True
+        return base64.b64decode(answer["read_file"].get("data", ""))
 
     def _ask(self, body: dict[str, Any]) -> dict[str, Any]:
         """An operator call whose answer we can do without."""

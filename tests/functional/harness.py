@@ -66,6 +66,7 @@ class AgentProcess:
 
     def __init__(self, work_dir: Path, *arguments: str, cgroup_name: str | None = None, cgroup_root: str = "auto"):
         self.work_dir = work_dir
+        work_dir.parent.mkdir(exist_ok=True)
         self.cgroup_name = cgroup_name or f"pinfold-test-{os.getpid()}-{uuid.uuid4().hex[:6]}"
         self.cgroup_root = cgroup_root
         self.arguments = arguments

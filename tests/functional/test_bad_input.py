@@ -89,8 +89,8 @@ def test_bodies(agent: AgentProcess, port: str, path: str, body: bytes, status: 
 CONFIGS = [
     ({"reserved_cpus": "4095"}, 400, ["reserved_cpus", "4095"]),
     ({"reserved_cpus": "1--3"}, 400, ["reserved_cpus", "1--3"]),
-    ({"pools": [{"name": "rt", "cpus": "777"}]}, 400, ["rt", "777"]),
-    ({"pools": [{"name": "a", "cpus": "1"}, {"name": "b", "cpus": "1"}]}, 400, ["a", "b"]),
+    ({"pools": [{"name": "rt", "cpus": "777"}]}, 400, ["cpu.pools[0].cpus", "777"]),
+    ({"pools": [{"name": "a", "cpus": "1"}, {"name": "b", "cpus": "1"}]}, 400, ["'a'", "'b'"]),
     ({"pools": [{"name": "big", "capacity": 100000}]}, 400, ["big", "100000"]),
     ({"floor": 100000}, 400, ["floor", "100000"]),
     ({"group_by": "SOCKET"}, 400, ["group_by", "SOCKET"]),
