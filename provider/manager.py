@@ -16,18 +16,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from agent_api.wire import mesos_pb2, resource_provider_pb2
 from profiles import state as profile_state
-from profiles.mapping import Profile, definition
 from provider import cpuset, inventory, operations, reconcile, report
-from provider.cgroups import Enforcer
+from provider.catalogue import Catalogue, used
+from provider.cgroups import Applied, Enforcer
 from provider.errors import ConfigError, EnforcementError
 from provider.inventory import Host, State
 from provider.layout import Config, plan_layout
-from provider.operations import Catalogued, Change, Context, Operation, Record, Refusal
+from provider.operations import Change, Context, Operation, Record, Refusal
+from provider.outbox import Outbox
 from provider.session import Event as Happening
 from provider.session import Session
 from provider.session import State as Standing
@@ -42,8 +43,6 @@ Call = resource_provider_pb2.Call
 Event = resource_provider_pb2.Event
 
 RECONCILE_SECONDS = 3.0
-FIRST_RESEND_SECONDS = 2.0
-LAST_RESEND_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -62,14 +61,6 @@ class World:
     new_set_id: Callable[[], str]
     checkpoint: Callable[[str], None] = lambda name: None
     """Called between the steps of each change; a test raises in it."""
-
-
-@dataclass
-class _Resend:
-    """When the status of an operation is sent again on this stream."""
-
-    due: float
-    delay: float
 
 
 class Manager:
@@ -96,20 +87,20 @@ class Manager:
         self._provider_id: str | None = None
         self._version = b""
         self._state = State()
-        self._known = profile_state.EMPTY
+        self._catalogue = Catalogue()
         self._host: Host | None = None
         self._host_mark: object = None
-        self._records: dict[bytes, Record] = {}
+        self._outbox = Outbox(self._send_status)
         self._unsaved: dict[bytes, Record] = {}
-        self._resend: dict[bytes, _Resend] = {}
+        """Ended operations that could not be committed yet, and are told to nobody."""
         self._dirty = False
         self._last_reconcile = 0.0
         self._degraded: dict[str, str] = {}
-        self._kernel: dict[str, str] = {}
+        self._notes: dict[str, str] = {}
+        """What the kernel could not be made to do for a set."""
+        self._kernel_error = ""
         self._drift = reconcile.Drift()
         self._labels: dict[tuple[str, str, int, int], dict[str, str]] = {}
-        self._unmet: dict[str, str] = {}
-        """Profiles that this host cannot meet, and why."""
 
     # -- views ------------------------------------------------------------------------------------------------------
 
@@ -130,7 +121,7 @@ class Manager:
 
     @property
     def profiles(self) -> profile_state.Known:
-        return self._known
+        return self._catalogue.known
 
     @property
     def degraded(self) -> Mapping[str, str]:
@@ -150,11 +141,10 @@ class Manager:
         stored = self._world.store.load()
         self._provider_id = stored.provider_id
         self._state = stored.state
-        self._known = stored.profiles
-        self._records = {record.uuid: record for record in stored.operations}
+        self._outbox.load(stored.operations)
         self._host = self._look_at_host(None)
-        self._know_profiles(profile_state.reconsider(self._known, self._used(), self._world.clock()))
-        self._judge_profiles()
+        self._catalogue.judge(stored.profiles, self.host)
+        self._reconsider_profiles()
         mark = reconcile.fingerprint(self.host)
         self._version = stored.version
         if stored.host_identity != mark or not stored.version:
@@ -177,7 +167,7 @@ class Manager:
             len(self._state.sets),
             figures.floor,
             figures.reserved,
-            sum(not record.acknowledged for record in self._records.values()),
+            len(self._outbox.pending),
             self.host.enforcement,
         )
 
@@ -224,7 +214,7 @@ class Manager:
 
     def stream_closed(self) -> None:
         """The stream is gone; what was not acknowledged is sent again on the next one."""
-        self._resend.clear()
+        self._outbox.new_stream()
         if self.session.state not in (Standing.RECOVERING, Standing.DISCONNECTED):
             self.session.handle(Happening.STREAM_CLOSED)
 
@@ -242,9 +232,9 @@ class Manager:
                     len(self._state.sets),
                     figures.sets,
                     figures.floor,
-                    len(self._known.profiles),
+                    len(self.profiles.profiles),
                 )
-                self._send_due()
+                self._outbox.send_due(self._world.clock())
 
     def handle(self, event: Event) -> None:
         """One event of the stream, done completely before the next."""
@@ -284,11 +274,11 @@ class Manager:
         if len(uuid) != 16:
             log.warning("operation uuid %r is not 16 bytes; the operation is ignored", uuid[:32])
             return
-        seen = self._records.get(uuid) or self._unsaved.get(uuid)
-        if seen is not None:
+        seen = self._outbox.get(uuid)
+        if seen is not None or uuid in self._unsaved:
             log.info("operation %s came again; its outcome stands", uuid.hex())
-            if uuid in self._records:
-                self._send_status(seen)
+            if seen is not None:
+                self._tell(seen)
             return
         operation = Operation(
             uuid=uuid,
@@ -315,7 +305,7 @@ class Manager:
             host=self.host,
             provider_id=self._provider_id or "",
             version=self._version,
-            profiles=self._catalogue(),
+            profiles=self._catalogue.entries,
             labels=self._raw_labels,
             occupied=occupied,
             now=self._world.clock(),
@@ -328,9 +318,7 @@ class Manager:
             applied = self._world.enforcer.apply(reconcile.desired(self.host, change.after))
         except EnforcementError as error:
             return Refusal(mesos_pb2.OPERATION_FAILED, f"the kernel refused: {error}")
-        for set_id, notes in applied.notes.items():
-            if set_id in change.after.sets:
-                self._kernel[set_id] = "; ".join(notes)
+        self._note(applied)
         return change
 
     def _conclude(self, context: Context, operation: Operation, outcome: Change | Refusal) -> None:
@@ -354,11 +342,11 @@ class Manager:
         said = outcome.summary if isinstance(outcome, Change) else outcome.message
         log.info("operation %s: %s: %s", operation.uuid.hex(), name, said)
         self._state = after
-        self._records[record.uuid] = record
+        self._outbox.add(record)
         if isinstance(outcome, Change):
-            self._know_profiles(profile_state.reconsider(self._known, self._used(), context.now))
+            self._reconsider_profiles()
             self._judge()
-        self._send_status(record)
+        self._tell(record)
         self._world.checkpoint("told")
         if isinstance(outcome, Change):
             self._want_report()
@@ -368,6 +356,10 @@ class Manager:
         info = mesos_pb2.Offer.Operation()
         info.CopyFrom(operation.info)
         return Record(operation.uuid, operation.framework_id, info, status, False, context.now)
+
+    def _note(self, applied: Applied) -> None:
+        """Keep what the kernel could not be made to do; each apply says all of it."""
+        self._notes = {set_id: "; ".join(texts) for set_id, texts in applied.notes.items()}
 
     def _put_back(self) -> None:
         try:
@@ -382,29 +374,25 @@ class Manager:
             except StoreError:
                 return
             del self._unsaved[uuid]
-            self._records[uuid] = record
+            self._outbox.add(record)
             log.info("operation %s: the failure is stored now", uuid.hex())
-            self._send_status(record)
+            self._tell(record)
 
     def _acknowledged(self, acknowledge: Event.AcknowledgeOperationStatus) -> None:
         uuid = acknowledge.operation_uuid.value
-        record = self._records.get(uuid)
+        record = self._outbox.get(uuid)
         if record is None or record.status.uuid.value != acknowledge.status_uuid.value:
             log.info("an acknowledgement for an unknown status of operation %s is ignored", uuid.hex())
             return
-        self._resend.pop(uuid, None)
         if record.acknowledged:
             return
-        old = [key for key, value in self._records.items() if value.acknowledged]
-        forget = old[: max(0, len(old) + 1 - KEPT_ACKNOWLEDGED)]
+        forget = self._outbox.forgettable(KEPT_ACKNOWLEDGED)
         try:
             self._world.store.acknowledge(uuid, forget)
         except StoreError as error:
             log.error("acknowledgement of operation %s: %s; its status will be sent again", uuid.hex(), error)
             return
-        for key in forget:
-            del self._records[key]
-        self._records[uuid] = replace(record, acknowledged=True)
+        self._outbox.acknowledged(uuid, forget)
         log.info("operation %s acknowledged", uuid.hex())
 
     def _reconcile_operations(self, asked: Event.ReconcileOperations) -> None:
@@ -413,8 +401,8 @@ class Manager:
             uuid = entry.value
             if len(uuid) != 16:
                 log.warning("operation uuid %r is not 16 bytes; it is not reconciled", uuid[:32])
-            elif uuid in self._records:
-                self._send_status(self._records[uuid])
+            elif (record := self._outbox.get(uuid)) is not None:
+                self._tell(record)
             elif uuid not in self._unsaved:
                 operation = Operation(uuid, self._version, None, mesos_pb2.Offer.Operation())
                 dropped = Refusal(mesos_pb2.OPERATION_DROPPED, "the provider does not know this operation")
@@ -422,9 +410,12 @@ class Manager:
 
     # -- statuses ---------------------------------------------------------------------------------------------------
 
+    def _tell(self, record: Record) -> None:
+        """Send the status of an ended operation, where there is a stream."""
+        if self.session.state in (Standing.SUBSCRIBED, Standing.READY):
+            self._outbox.send(record, self._world.clock())
+
     def _send_status(self, record: Record) -> None:
-        if self.session.state not in (Standing.SUBSCRIBED, Standing.READY):
-            return
         call = self._call(Call.UPDATE_OPERATION_STATUS)
         update = call.update_operation_status
         if record.framework_id is not None:
@@ -432,23 +423,7 @@ class Manager:
         update.status.CopyFrom(record.status)
         update.latest_status.CopyFrom(record.status)
         update.operation_uuid.value = record.uuid
-        if not record.acknowledged:
-            last = self._resend.get(record.uuid)
-            delay = min(last.delay * 2, LAST_RESEND_SECONDS) if last else FIRST_RESEND_SECONDS
-            self._resend[record.uuid] = _Resend(self._world.clock() + delay, delay)
         self._send(call)
-
-    def _send_due(self) -> None:
-        """Send each status that is not acknowledged and was not sent on this stream, or long enough ago."""
-        now = self._world.clock()
-        for record in list(self._records.values()):
-            if record.acknowledged:
-                continue
-            last = self._resend.get(record.uuid)
-            if last is None or last.due <= now:
-                if last is not None:
-                    log.info("operation %s: its status is sent again, it was not acknowledged", record.uuid.hex())
-                self._send_status(record)
 
     def _call(self, kind: Call.Type) -> Call:
         call = Call(type=kind)
@@ -473,19 +448,18 @@ class Manager:
         update = call.update_state
         provider_id = self._provider_id or ""
         update.resources.extend(inventory.resources(self.host, self._state, provider_id, self._raw_labels))
-        for record in self._records.values():
-            if not record.acknowledged:
-                entry = update.operations.add()
-                if record.framework_id is not None:
-                    entry.framework_id.value = record.framework_id
-                entry.info.CopyFrom(record.info)
-                entry.latest_status.CopyFrom(record.status)
-                entry.statuses.add().CopyFrom(record.status)
-                entry.uuid.value = record.uuid
+        for record in self._outbox.pending:
+            entry = update.operations.add()
+            if record.framework_id is not None:
+                entry.framework_id.value = record.framework_id
+            entry.info.CopyFrom(record.info)
+            entry.latest_status.CopyFrom(record.status)
+            entry.statuses.add().CopyFrom(record.status)
+            entry.uuid.value = record.uuid
         update.resource_version_uuid.value = self._version
         uri = self._config.uri
         update.cpu_report.CopyFrom(
-            report.cpu_report(self.host, self._state, self._degraded, self._known, uri, self._unmet)
+            report.cpu_report(self.host, self._state, self._degraded, self.profiles, uri, self._catalogue.unmet)
         )
         self._send(call)
 
@@ -495,8 +469,7 @@ class Manager:
         if found is None:
             if len(self._labels) > 4096:
                 self._labels.clear()
-            active = [entry.profile for entry in self._catalogue().values() if entry.active]
-            found = inventory.raw_labels(self.host, active, zone, pool, free_cpus, room)
+            found = inventory.raw_labels(self.host, self._catalogue.active, zone, pool, free_cpus, room)
             self._labels[key] = found
         return found
 
@@ -531,9 +504,9 @@ class Manager:
         for set_id in sorted(named):
             if set_id not in wanted.exclusive and set_id not in wanted.shared:
                 problems.append(f"set {set_id}: none of its CPUs is there")
-            elif set_id in self._kernel:
+            elif set_id in self._notes:
                 # A partition that cannot be had leaves a set that is exclusive all the same.
-                log.warning("set %s is published although degraded: %s", set_id, self._kernel[set_id])
+                log.warning("set %s is published although degraded: %s", set_id, self._notes[set_id])
         try:
             left = self._world.enforcer.differences(wanted)
         except EnforcementError as error:
@@ -552,7 +525,7 @@ class Manager:
         """To be called about every second: resends, comparison of kernel and state, changes of the host."""
         self._save_unsaved()
         if self.session.state is Standing.READY:
-            self._send_due()
+            self._outbox.send_due(self._world.clock())
         now = self._world.clock()
         if not 0 <= now - self._last_reconcile < RECONCILE_SECONDS:
             self._last_reconcile = now
@@ -592,7 +565,7 @@ class Manager:
             self._host, self._host_mark = before, None
             return
         self._version = version
-        self._judge_profiles()
+        self._catalogue.judge(self.profiles, self.host)
         self._want_report()
 
     def _repair(self, only: set[str] | None = None) -> None:
@@ -603,23 +576,21 @@ class Manager:
             found = self._world.enforcer.differences(wanted)
             if not found or (only is not None and not any(one.set_id in only for one in found)):
                 if not found:
-                    self._kernel.clear()
+                    self._kernel_error = ""
                 return
             applied = self._world.enforcer.apply(wanted)
         except EnforcementError as error:
-            named = {str(error)}
-            if set(self._kernel.values()) != named:
+            if str(error) != self._kernel_error:
                 log.error("the kernel cannot be brought in line with the committed state: %s", error)
-            self._kernel = dict.fromkeys(self._state.sets, str(error))
+            self._kernel_error = str(error)
             return
-        self._kernel = {
-            set_id: "; ".join(notes) for set_id, notes in applied.notes.items() if set_id in self._state.sets
-        }
+        self._kernel_error = ""
+        self._note(applied)
         recovering = self.session.state is Standing.RECOVERING
         for difference in found:
             name = f"set {difference.set_id}" if difference.set_id else (difference.group or "base")
             log.log(
-                logging.INFO if recovering or difference.set_id in self._kernel else logging.WARNING,
+                logging.INFO if recovering or difference.set_id in self._notes else logging.WARNING,
                 "%s: %s was %s in the kernel and should be %s; repaired",
                 name,
                 difference.field,
@@ -635,14 +606,12 @@ class Manager:
         """Work out which sets are degraded, and report it where that changed."""
         now = self._world.clock()
         reasons = {set_id: [text] for set_id, text in reconcile.degradations(self.host, self._state).items()}
-        for set_id, text in self._kernel.items():
-            if set_id in self._state.sets:
-                reasons.setdefault(set_id, []).append(text)
         for set_id in self._state.sets:
-            if set_id not in self._kernel and self._drift.returning(set_id, now):
-                reasons.setdefault(set_id, []).append(
-                    "its kernel state was changed by somebody else again and again, and repaired each time"
-                )
+            texts = [self._notes.get(set_id, ""), self._kernel_error]
+            if not any(texts) and self._drift.returning(set_id, now):
+                texts.append("its kernel state was changed by somebody else again and again, and repaired each time")
+            for text in filter(None, texts):
+                reasons.setdefault(set_id, []).append(text)
         degraded = {set_id: "; ".join(texts) for set_id, texts in reasons.items()}
         if degraded == self._degraded:
             return
@@ -659,53 +628,31 @@ class Manager:
 
     def profiles_fetched(self, result: profile_state.FetchResult) -> None:
         """Take over what a look at the profile source gave. Raises StoreError where it cannot be stored."""
-        now = self._world.clock()
-        known = profile_state.apply_result(self._known, result, self._used(), self._info.type, self._info.name, now)
-        self._know_profiles(known)
+        known, now = self.profiles, self._world.clock()
+        self._take_profiles(
+            profile_state.apply_result(known, result, used(self._state), self._info.type, self._info.name, now)
+        )
 
-    def _know_profiles(self, known: profile_state.Known) -> None:
+    def _reconsider_profiles(self) -> None:
+        """After sets came or went: what waited for the last one to go is done."""
+        try:
+            self._take_profiles(profile_state.reconsider(self.profiles, used(self._state), self._world.clock()))
+        except StoreError as error:
+            log.error("profiles: %s; the ones before stay", error)
+
+    def _take_profiles(self, known: profile_state.Known) -> None:
         """Put it in force; stored where it is more than the time of another look."""
-        before = self._known
+        before = self.profiles
+        if known is before:
+            return
         if (known.document, known.profiles) != (before.document, before.profiles):
-            try:
-                self._world.store.save_profiles(known)
-            except StoreError as error:
-                log.error("profiles: %s; the ones before stay", error)
-                return
+            self._world.store.save_profiles(known)
         for sentence in profile_state.changes(before, known):
-            (log.info if known.ok else log.warning)("%s", sentence)
-        self._known = known
+            log.log(logging.INFO if known.ok else logging.WARNING, "%s", sentence)
         if known.profiles != before.profiles:
             self._labels.clear()
-            self._judge_profiles()
+            self._catalogue.judge(known, self.host)
+        else:
+            self._catalogue.known = known
         if (known.ok, known.outcome, known.profiles) != (before.ok, before.outcome, before.profiles):
             self._want_report()
-
-    def _judge_profiles(self) -> None:
-        unmet = {}
-        for name, profile in self._known.profiles.items():
-            reason = _not_supported(profile.profile) or report.unplaceable(self.host, profile.profile)
-            if reason:
-                unmet[name] = reason
-        for name in sorted(unmet.keys() - self._unmet.keys()):
-            log.warning("profile %s: this host cannot meet it: %s", name, unmet[name])
-        self._unmet = unmet
-
-    def _used(self) -> profile_state.Used:
-        used: dict[str, set[str]] = {}
-        for one in self._state.sets.values():
-            used.setdefault(one.profile.name, set()).add(definition(one.profile))
-        return used
-
-    def _catalogue(self) -> dict[str, Catalogued]:
-        result = {}
-        for name, profile in self._known.profiles.items():
-            missing = _not_supported(profile.profile)
-            reason = missing if profile.usable else profile.reason
-            result[name] = Catalogued(profile.profile, profile.usable and not missing, reason)
-        return result
-
-
-def _not_supported(profile: Profile) -> str:
-    """What a profile asks for that this provider cannot do yet: refused, never silently left out."""
-    return "power settings are not applied by this version" if profile.power is not None else ""
