@@ -108,9 +108,9 @@ def test_hostile_lists_cost_little(text: str) -> None:
     refuse()
     took = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         refuse()
-        took.append(time.perf_counter() - start)
+        took.append(time.process_time() - start)
     tracemalloc.start()
     refuse()
     peak = tracemalloc.get_traced_memory()[1]
