@@ -45,7 +45,7 @@ def pack(tree: Tree, one: Choice, count: int, only: int) -> int | None:
         return None
     if new == 1 and not held_nodes and tree.flat and not only:
         return _one_node(tree, one, count)
-    rows = _Pack(tree, one, count, only, top, held_room, distances).rows(tree.root)[0]
+    rows = _Pack(one, count, only, new, held_room, distances).rows(tree.root, [])[0]
     return rows.get(new, {}).get(count)
 
 
@@ -72,27 +72,31 @@ def _one_node(tree: Tree, one: Choice, count: int) -> int | None:
 
 
 class _Pack:
-    def __init__(
-        self, tree: Tree, one: Choice, count: int, only: int, top: list[int], held_room: int, distances: bool
-    ) -> None:
+    def __init__(self, one: Choice, count: int, only: int, new: int, held_room: int, distances: bool) -> None:
         self.one = one
         self.count = count
         self.only = only
-        self.top = top
-        self.new = len(top) - 1
+        self.new = new
         self.held_room = held_room
         self.weight = one.order.dist if distances else 0
 
-    def rows(self, vertex: Vertex) -> tuple[Rows, int, int]:
-        """(the table of a group, what of it held nodes have to give, how many held nodes it has)."""
+    def rows(self, vertex: Vertex, others: list[int]) -> tuple[Rows, int, int]:
+        """(the table of a group, what of it held nodes can give, how many held nodes it has).
+
+        `others`: what each node outside the group can give, those that hold nothing of the set yet.
+        """
         if vertex.node >= 0:
-            return self._node(vertex)
+            return self._node(vertex, others)
+        groups = self._groups(vertex)
+        rooms = [[room for child in group for room in self._rooms(child)] for group in groups]
         rows: Rows = {0: {0: 0}}
         room = nodes = 0
-        for group in self._groups(vertex):
-            other, other_room, other_nodes = self._together(group, vertex.distance)
+        for index, group in enumerate(groups):
+            later = [*others, *(one for part in rooms[index + 1 :] for one in part)]
+            earlier = [one for part in rooms[:index] for one in part]
+            other, other_room, other_nodes = self._together(group, vertex.distance, [*later, *earlier])
             room += other_room
-            rows = self._merge(rows, nodes, other, other_nodes, vertex.distance, room)
+            rows = self._merge(rows, nodes, other, other_nodes, vertex.distance, room, later)
             nodes += other_nodes
             if not rows:
                 return rows, room, nodes
@@ -100,28 +104,46 @@ class _Pack:
             rows = self._priced(vertex, rows)
         return rows, room, nodes
 
-    def _node(self, vertex: Vertex) -> tuple[Rows, int, int]:
+    def _node(self, vertex: Vertex, others: list[int]) -> tuple[Rows, int, int]:
         one = self.one
-        keys = group_table(one, vertex)
-        room = len(keys) - 1
+        room = (one.choice & vertex.mask).bit_count()
         if one.held & vertex.mask:
             # What all the others cannot give has to come from here.
-            least = self.count - self.top[-1] - (self.held_room - room)
+            least = self.count - self._top(others)[-1] - (self.held_room - room)
+            keys = group_table(one, vertex)
             row = {n: key for n, key in enumerate(keys) if key is not None and least <= n <= self.count}
             return ({0: row} if row else {}), room, 1
-        least = max(1, self.count - self.top[self.new - 1] - self.held_room) if self.new else self.count + 1
-        row = {}
-        for taken in range(least, min(room, self.count) + 1):
-            key = keys[taken]
-            if key is not None:
-                row[taken] = key
         rows: Rows = {0: {0: 0}}
-        if row:
-            rows[1] = row
+        if not self.new:
+            return rows, 0, 0
+        least = max(1, self.count - self._top(others)[self.new - 1] - self.held_room)
+        if least <= room:
+            keys = group_table(one, vertex)
+            row = {}
+            for taken in range(least, min(room, self.count) + 1):
+                key = keys[taken]
+                if key is not None:
+                    row[taken] = key
+            if row:
+                rows[1] = row
         return rows, 0, 0
 
+    def _top(self, rooms: list[int]) -> list[int]:
+        """What 0, 1, … new nodes of these can give at most."""
+        top = [0]
+        for room in sorted(rooms, reverse=True)[: self.new]:
+            top.append(top[-1] + room)
+        top.extend([top[-1]] * (self.new + 1 - len(top)))
+        return top
+
+    def _rooms(self, vertex: Vertex) -> list[int]:
+        one = self.one
+        if vertex.node >= 0:
+            return [] if one.held & vertex.mask else [(one.choice & vertex.mask).bit_count()]
+        return [room for child in vertex.children for room in self._rooms(child)] if one.choice & vertex.mask else []
+
     def _groups(self, vertex: Vertex) -> list[list[Vertex]]:
-        """The children with something in them; those that are the same but for their ids together."""
+        """The children with something in them, the fullest first; those that are the same but for their ids together."""
         one = self.one
         alike: dict[tuple[int, ...], list[Vertex]] = {}
         for child in vertex.children:
@@ -132,17 +154,20 @@ class _Pack:
             elif choice:
                 key = (child.shape, choice >> low, (one.free & mask) >> low, (one.local & mask) >> low)
                 alike.setdefault(key, []).append(child)
-        return list(alike.values())
+        return sorted(alike.values(), key=lambda group: -(one.choice & group[0].mask).bit_count())
 
-    def _together(self, group: list[Vertex], distance: int) -> tuple[Rows, int, int]:
+    def _together(self, group: list[Vertex], distance: int, others: list[int]) -> tuple[Rows, int, int]:
         if len(group) == 1:
-            return self.rows(group[0])
+            return self.rows(group[0], others)
         # An answer that uses the second of them and not the first would have lower ids the other way round.
+        group = group[: self.new]
+        rooms = self._rooms(group[0])
         last: Rows = {0: {0: 0}}
         rows: Rows = {0: {0: 0}}
-        for vertex in group[: self.new]:
-            used = {number: row for number, row in self.rows(vertex)[0].items() if number}
-            last = self._merge(last, 0, used, 0, distance, 0)
+        for index, vertex in enumerate(group):
+            rest = rooms * (len(group) - 1)
+            used = {number: row for number, row in self.rows(vertex, others + rest)[0].items() if number}
+            last = self._merge(last, 0, used, 0, distance, 0, others + rooms * (len(group) - 1 - index))
             if not last:
                 break
             for number, row in last.items():
@@ -153,11 +178,15 @@ class _Pack:
                         mine[taken] = key
         return rows, 0, 0
 
-    def _merge(self, first: Rows, held1: int, second: Rows, held2: int, distance: int, room: int) -> Rows:
-        """Both together, without what cannot become an answer; `room`: what the held nodes in both can give."""
-        if len(first) == 1 and not held1 and first.get(0) == {0: 0}:
-            return second
-        count, top, new = self.count, self.top, self.new
+    def _merge(
+        self, first: Rows, held1: int, second: Rows, held2: int, distance: int, room: int, others: list[int]
+    ) -> Rows:
+        """Both together, without what cannot become an answer.
+
+        `room`: what the held nodes in both can give; `others`: what each new node can give that is in neither.
+        """
+        count, new = self.count, self.new
+        top = self._top(others)
         outside = self.held_room - room
         weight = self.weight * distance
         rows: Rows = {}
