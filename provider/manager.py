@@ -17,15 +17,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from agent_api.wire import mesos_pb2, resource_provider_pb2
 from profiles import state as profile_state
 from provider import cpuset, inventory, operations, reconcile, report
 from provider.catalogue import Catalogue, used
-from provider.cgroups import Applied, Enforcer
+from provider.cgroups import Enforcer
 from provider.errors import ConfigError, EnforcementError
 from provider.inventory import Host, State
+from provider.keeper import Keeper
 from provider.layout import Config, plan_layout
 from provider.operations import Change, Context, Operation, Record, Refusal
 from provider.outbox import Outbox
@@ -95,11 +95,7 @@ class Manager:
         """Ended operations that could not be committed yet, and are told to nobody."""
         self._dirty = False
         self._last_reconcile = 0.0
-        self._degraded: dict[str, str] = {}
-        self._notes: dict[str, str] = {}
-        """What the kernel could not be made to do for a set."""
-        self._kernel_error = ""
-        self._drift = reconcile.Drift()
+        self._keeper = Keeper(world.enforcer)
         self._labels: dict[tuple[str, str, int, int], dict[str, str]] = {}
 
     # -- views ------------------------------------------------------------------------------------------------------
@@ -126,7 +122,7 @@ class Manager:
     @property
     def degraded(self) -> Mapping[str, str]:
         """Reasons by set id."""
-        return MappingProxyType(self._degraded)
+        return self._keeper.degraded
 
     def figures(self) -> inventory.Figures:
         return inventory.figures(self.host, self._state)
@@ -155,7 +151,7 @@ class Manager:
             self._version = self._world.new_uuid()
             self._world.store.save_identity(self._provider_id, self._version, mark)
         self.figures()
-        self._repair()
+        self._keeper.repair(self.host, self._state, self._world.clock(), starting=True)
         self._judge()
         self.session.handle(Happening.RECOVERED)
         figures = self.figures()
@@ -315,10 +311,9 @@ class Manager:
     def _enforce(self, change: Change) -> Change | Refusal:
         """Bring the kernel to the new state. Where it refuses, it is as before and the operation fails."""
         try:
-            applied = self._world.enforcer.apply(reconcile.desired(self.host, change.after))
+            self._keeper.enforce(self.host, change.after)
         except EnforcementError as error:
             return Refusal(mesos_pb2.OPERATION_FAILED, f"the kernel refused: {error}")
-        self._note(applied)
         return change
 
     def _conclude(self, context: Context, operation: Operation, outcome: Change | Refusal) -> None:
@@ -357,13 +352,9 @@ class Manager:
         info.CopyFrom(operation.info)
         return Record(operation.uuid, operation.framework_id, info, status, False, context.now)
 
-    def _note(self, applied: Applied) -> None:
-        """Keep what the kernel could not be made to do; each apply says all of it."""
-        self._notes = {set_id: "; ".join(texts) for set_id, texts in applied.notes.items()}
-
     def _put_back(self) -> None:
         try:
-            self._world.enforcer.apply(reconcile.desired(self.host, self._state))
+            self._keeper.enforce(self.host, self._state)
         except EnforcementError as error:
             log.error("the kernel could not be put back to the committed state, it is tried again: %s", error)
 
@@ -459,7 +450,7 @@ class Manager:
         update.resource_version_uuid.value = self._version
         uri = self._config.uri
         update.cpu_report.CopyFrom(
-            report.cpu_report(self.host, self._state, self._degraded, self.profiles, uri, self._catalogue.unmet)
+            report.cpu_report(self.host, self._state, self.degraded, self.profiles, uri, self._catalogue.unmet)
         )
         self._send(call)
 
@@ -499,25 +490,8 @@ class Manager:
                 named.add(source.id)
         if problems:
             return problems
-        self._repair(only=named)
-        wanted = reconcile.desired(self.host, self._state)
-        for set_id in sorted(named):
-            if set_id not in wanted.exclusive and set_id not in wanted.shared:
-                problems.append(f"set {set_id}: none of its CPUs is there")
-            elif set_id in self._notes:
-                # A partition that cannot be had leaves a set that is exclusive all the same.
-                log.warning("set %s is published although degraded: %s", set_id, self._notes[set_id])
-        try:
-            left = self._world.enforcer.differences(wanted)
-        except EnforcementError as error:
-            return [str(error)]
-        for difference in left:
-            if difference.set_id in named and difference.field in ("missing", "cpus", "mems"):
-                problems.append(
-                    f"set {difference.set_id}: {difference.field} should be {difference.wanted}, "
-                    f"the kernel has {difference.found}"
-                )
-        return problems
+        self._keeper.repair(self.host, self._state, self._world.clock(), only=named)
+        return self._keeper.problems(self.host, self._state, named)
 
     # -- time -------------------------------------------------------------------------------------------------------
 
@@ -538,7 +512,7 @@ class Manager:
         seen = self._seen_limits(cpus)
         if self._world.host_changed() != self._host_mark or seen != self.host.allowed:
             self._host_changed()
-        self._repair()
+        self._keeper.repair(self.host, self._state, self._world.clock())
         self._judge()
 
     def _seen_limits(self, cpus: int | None) -> int:
@@ -568,61 +542,10 @@ class Manager:
         self._catalogue.judge(self.profiles, self.host)
         self._want_report()
 
-    def _repair(self, only: set[str] | None = None) -> None:
-        """Bring the kernel back to the committed state where it drifted; `only` asks for these sets' sake."""
-        wanted = reconcile.desired(self.host, self._state)
-        now = self._world.clock()
-        try:
-            found = self._world.enforcer.differences(wanted)
-            if not found or (only is not None and not any(one.set_id in only for one in found)):
-                if not found:
-                    self._kernel_error = ""
-                return
-            applied = self._world.enforcer.apply(wanted)
-        except EnforcementError as error:
-            if str(error) != self._kernel_error:
-                log.error("the kernel cannot be brought in line with the committed state: %s", error)
-            self._kernel_error = str(error)
-            return
-        self._kernel_error = ""
-        self._note(applied)
-        recovering = self.session.state is Standing.RECOVERING
-        for difference in found:
-            name = f"set {difference.set_id}" if difference.set_id else (difference.group or "base")
-            log.log(
-                logging.INFO if recovering or difference.set_id in self._notes else logging.WARNING,
-                "%s: %s was %s in the kernel and should be %s; repaired",
-                name,
-                difference.field,
-                difference.found,
-                difference.wanted,
-            )
-        if not recovering:
-            for drifted in {one.set_id for one in found if one.set_id is not None}:
-                if drifted in self._state.sets:
-                    self._drift = self._drift.noted(drifted, now)
-
     def _judge(self) -> None:
-        """Work out which sets are degraded, and report it where that changed."""
-        now = self._world.clock()
-        reasons = {set_id: [text] for set_id, text in reconcile.degradations(self.host, self._state).items()}
-        for set_id in self._state.sets:
-            texts = [self._notes.get(set_id, ""), self._kernel_error]
-            if not any(texts) and self._drift.returning(set_id, now):
-                texts.append("its kernel state was changed by somebody else again and again, and repaired each time")
-            for text in filter(None, texts):
-                reasons.setdefault(set_id, []).append(text)
-        degraded = {set_id: "; ".join(texts) for set_id, texts in reasons.items()}
-        if degraded == self._degraded:
-            return
-        for set_id in self._state.sets:
-            if degraded.get(set_id) != self._degraded.get(set_id):
-                if set_id in degraded:
-                    log.error("set %s is degraded: %s", set_id, degraded[set_id])
-                else:
-                    log.info("set %s is as it should be again", set_id)
-        self._degraded = degraded
-        self._want_report()
+        """Look at each set, and report where one is degraded or is no more."""
+        if self._keeper.judge(self.host, self._state, self._world.clock()):
+            self._want_report()
 
     # -- profiles ---------------------------------------------------------------------------------------------------
 

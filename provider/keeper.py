@@ -1,0 +1,127 @@
+"""Keeps the kernel as the committed state says, and knows what is wrong with each set.
+
+Decides when drift is repaired and what is remembered of it. What the kernel should have is decided in
+`provider.reconcile`, how it gets there in `provider.cgroups`. It changes no state of ours and tells nobody.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from provider import reconcile
+from provider.cgroups import Applied, Difference, Enforcer
+from provider.errors import EnforcementError
+from provider.inventory import Host, State
+
+__all__ = ["Keeper"]
+
+log = logging.getLogger(__name__)
+
+
+class Keeper:
+    """The kernel side of one provider."""
+
+    def __init__(self, enforcer: Enforcer) -> None:
+        self._enforcer = enforcer
+        self._notes: dict[str, str] = {}
+        """What the kernel could not be made to do for a set."""
+        self._error = ""
+        """Why the kernel is not as the committed state says."""
+        self._drift = reconcile.Drift()
+        self._degraded: dict[str, str] = {}
+
+    @property
+    def degraded(self) -> Mapping[str, str]:
+        """Reasons by set id; a set that is not named is as it should be."""
+        return MappingProxyType(self._degraded)
+
+    def enforce(self, host: Host, state: State) -> None:
+        """Bring the kernel to a state. Raises EnforcementError after undoing what was done."""
+        self._keep(self._enforcer.apply(reconcile.desired(host, state)))
+
+    def repair(
+        self, host: Host, state: State, now: float, *, starting: bool = False, only: set[str] | None = None
+    ) -> None:
+        """Bring the kernel back to the committed state where it drifted; `only` asks for these sets' sake.
+
+        `starting`: what differs then is what happened while nobody looked, and no sign of somebody else at work.
+        """
+        wanted = reconcile.desired(host, state)
+        try:
+            found = self._enforcer.differences(wanted)
+            if not found or (only is not None and not any(one.set_id in only for one in found)):
+                if not found:
+                    self._error = ""
+                return
+            self._keep(self._enforcer.apply(wanted))
+        except EnforcementError as error:
+            if str(error) != self._error:
+                log.error("the kernel cannot be brought in line with the committed state: %s", error)
+            self._error = str(error)
+            return
+        for difference in found:
+            self._log_repair(difference, starting)
+        if not starting:
+            for drifted in {one.set_id for one in found if one.set_id is not None}:
+                if drifted in state.sets:
+                    self._drift = self._drift.noted(drifted, now)
+
+    def _keep(self, applied: Applied) -> None:
+        """Each apply says all that could not be done."""
+        self._error = ""
+        self._notes = {set_id: "; ".join(texts) for set_id, texts in applied.notes.items()}
+
+    def _log_repair(self, difference: Difference, starting: bool) -> None:
+        expected = starting or difference.set_id in self._notes
+        log.log(
+            logging.INFO if expected else logging.WARNING,
+            "%s: %s was %s in the kernel and should be %s; repaired",
+            f"set {difference.set_id}" if difference.set_id else (difference.group or "base"),
+            difference.field,
+            difference.found,
+            difference.wanted,
+        )
+
+    def problems(self, host: Host, state: State, named: set[str]) -> list[str]:
+        """Why these sets cannot be used as they are in the kernel now; empty where they can."""
+        wanted = reconcile.desired(host, state)
+        result = [
+            f"set {set_id}: none of its CPUs is there"
+            for set_id in sorted(named)
+            if set_id not in wanted.exclusive and set_id not in wanted.shared
+        ]
+        try:
+            left = self._enforcer.differences(wanted)
+        except EnforcementError as error:
+            return [*result, str(error)]
+        for difference in left:
+            # A partition that cannot be had leaves a set that is exclusive all the same.
+            if difference.set_id in named and difference.field in ("missing", "cpus", "mems"):
+                result.append(
+                    f"set {difference.set_id}: {difference.field} should be {difference.wanted}, "
+                    f"the kernel has {difference.found}"
+                )
+        return result
+
+    def judge(self, host: Host, state: State, now: float) -> bool:
+        """Work out which sets are degraded; True where that changed."""
+        reasons = {set_id: [text] for set_id, text in reconcile.degradations(host, state).items()}
+        for set_id in state.sets:
+            texts = [self._notes.get(set_id, ""), self._error]
+            if not any(texts) and self._drift.returning(set_id, now):
+                texts.append("its kernel state was changed by somebody else again and again, and repaired each time")
+            for text in filter(None, texts):
+                reasons.setdefault(set_id, []).append(text)
+        degraded = {set_id: "; ".join(texts) for set_id, texts in reasons.items()}
+        if degraded == self._degraded:
+            return False
+        for set_id in state.sets:
+            if degraded.get(set_id) != self._degraded.get(set_id):
+                if set_id in degraded:
+                    log.error("set %s is degraded: %s", set_id, degraded[set_id])
+                else:
+                    log.info("set %s is as it should be again", set_id)
+        self._degraded = degraded
+        return True
