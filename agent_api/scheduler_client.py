@@ -40,6 +40,8 @@ class SchedulerClient:
         self._events: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._response: requests.Response | None = None
         self.framework_id = ""
+        self.subscriptions = 0
+        """Grows with each subscription; offers of an earlier one are void."""
 
     def subscribe(self) -> None:
         """Open the stream (again). Raises SchedulerError."""
@@ -68,6 +70,7 @@ class SchedulerClient:
             reason = (first or {}).get("error", {}).get("message", "the stream ended")
             raise SchedulerError(f"the master refused to subscribe: {reason}")
         self.framework_id = first["subscribed"]["framework_id"]["value"]
+        self.subscriptions += 1
 
     def event(self, timeout: float) -> dict[str, Any] | None:
         """The next event, or None after `timeout` seconds without one. A lost stream is taken up again."""
