@@ -10,10 +10,20 @@ only in their ids (`Vertex.shape`) the lower ones are used first.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from provider.allocator.groups import Choice, group_table
 from provider.allocator.tables import Tree, Vertex
 
 __all__ = ["pack"]
+
+MAX_GOALS = 2000
+"""How many goals the look at distances by numbers follows, at most; beyond it nothing is left out beforehand."""
+
+_PACKAGES = 1 << 16
+
+Fronts = dict[int, list[tuple[int, int]]]
+"""Number of new nodes used -> (distances * `_PACKAGES` + packages, CPUs that they can give), the cheapest first."""
 
 Rows = dict[int, dict[int, int]]
 """Number of new nodes used -> CPUs taken -> best key."""
@@ -45,7 +55,7 @@ def pack(tree: Tree, one: Choice, count: int, only: int) -> int | None:
         return None
     if new == 1 and not held_nodes and tree.flat and not only:
         return _one_node(tree, one, count)
-    rows = _Pack(one, count, only, new, held_room, distances).rows(tree.root, [])[0]
+    rows = _Pack(one, count, only, new, held_room, distances).rows(tree.root, [], new)[0]
     return rows.get(new, {}).get(count)
 
 
@@ -71,6 +81,31 @@ def _one_node(tree: Tree, one: Choice, count: int) -> int | None:
     return best
 
 
+def _join(first: Fronts, second: Fronts, distance: int, most: int) -> Fronts:
+    joined: Fronts = {}
+    for number1, entries1 in first.items():
+        for number2, entries2 in second.items():
+            number = number1 + number2
+            if number > most:
+                continue
+            far = distance * number1 * number2 * _PACKAGES
+            into = joined.setdefault(number, [])
+            for cost1, room1 in entries1:
+                for cost2, room2 in entries2:
+                    into.append((cost1 + cost2 + far, room1 + room2))
+    for number, entries in joined.items():
+        if len(entries) > 1:
+            entries.sort(key=lambda entry: (entry[0], -entry[1]))
+            best = -1
+            kept = []
+            for entry in entries:
+                if entry[1] > best:
+                    kept.append(entry)
+                    best = entry[1]
+            joined[number] = kept
+    return joined
+
+
 class _Pack:
     def __init__(self, one: Choice, count: int, only: int, new: int, held_room: int, distances: bool) -> None:
         self.one = one
@@ -80,23 +115,29 @@ class _Pack:
         self.held_room = held_room
         self.weight = one.order.dist if distances else 0
 
-    def rows(self, vertex: Vertex, others: list[int]) -> tuple[Rows, int, int]:
+    def rows(self, vertex: Vertex, others: list[int], most: int) -> tuple[Rows, int, int]:
         """(the table of a group, what of it held nodes can give, how many held nodes it has).
 
-        `others`: what each node outside the group can give, those that hold nothing of the set yet.
+        `others`: what each node outside the group can give, those that hold nothing of the set yet; `most`: how many
+        new nodes the group may have.
         """
         if vertex.node >= 0:
-            return self._node(vertex, others)
+            return self._node(vertex, others, most)
         groups = self._groups(vertex)
         rooms = [[room for child in group for room in self._rooms(child)] for group in groups]
         rows: Rows = {0: {0: 0}}
         room = nodes = 0
+        allowed = None if others else self._allowed(vertex, groups)
         for index, group in enumerate(groups):
-            later = [*others, *(one for part in rooms[index + 1 :] for one in part)]
-            earlier = [one for part in rooms[:index] for one in part]
-            other, other_room, other_nodes = self._together(group, vertex.distance, [*later, *earlier])
+            later = [room for part in rooms[index + 1 :] for room in part]
+            earlier = [room for part in rooms[:index] for room in part]
+            numbers = (
+                [allowed[child.mask] for child in group] if allowed is not None else [range(most + 1)] * len(group)
+            )
+            outside = [*others, *later, *earlier]
+            other, other_room, other_nodes = self._together(group, vertex.distance, outside, numbers, most)
             room += other_room
-            rows = self._merge(rows, nodes, other, other_nodes, vertex.distance, room, later)
+            rows = self._merge(rows, nodes, other, other_nodes, vertex.distance, room, [*others, *later], most)
             nodes += other_nodes
             if not rows:
                 return rows, room, nodes
@@ -104,7 +145,61 @@ class _Pack:
             rows = self._priced(vertex, rows)
         return rows, room, nodes
 
-    def _node(self, vertex: Vertex, others: list[int]) -> tuple[Rows, int, int]:
+    def _allowed(self, vertex: Vertex, groups: list[list[Vertex]]) -> dict[int, Collection[int]] | None:
+        """For each child (by mask) how many new nodes it may have where distances and packages are the least possible.
+
+        By numbers only: for each number of nodes the pairs (distances and packages, CPUs) of which none is better in
+        both. None where other steps come before these, or where they decide nothing.
+        """
+        children = [child for group in groups for child in group]
+        if self.one.held or self.one.order.local or all(child.node >= 0 for child in children):
+            return None
+        distance = vertex.distance if self.weight else 0
+        fronts = [self._front(child) for child in children]
+        before: list[Fronts] = [{0: [(0, 0)]}]
+        for front in fronts:
+            before.append(_join(before[-1], front, distance, self.new))
+        fit = [cost for cost, room in before[-1].get(self.new, ()) if room >= self.count]
+        if not fit:
+            return None
+        allowed: dict[int, Collection[int]] = {}
+        goals = {(self.new, min(fit), self.count)}
+        for index in range(len(fronts) - 1, -1, -1):
+            mine: set[int] = set()
+            earlier: set[tuple[int, int, int]] = set()
+            for number, cost, need in goals:
+                for here, entries in fronts[index].items():
+                    rest = number - here
+                    for more, room in entries:
+                        budget = cost - more - distance * here * rest * _PACKAGES
+                        if any(c <= budget and r >= need - room for c, r in before[index].get(rest, ())):
+                            mine.add(here)
+                            earlier.add((rest, budget, need - room))
+            allowed[children[index].mask] = mine
+            goals = earlier
+            if len(goals) > MAX_GOALS:
+                return None
+        return allowed
+
+    def _front(self, vertex: Vertex) -> Fronts:
+        distance = vertex.distance if self.weight else 0
+        price = 1 if vertex.package else 0
+        if vertex.node >= 0:
+            room = (self.one.choice & vertex.mask).bit_count()
+            return {0: [(0, 0)], 1: [(price, room)]} if room else {0: [(0, 0)]}
+        if all(child.node >= 0 and not child.package for child in vertex.children):
+            top = self._top(self._rooms(vertex))
+            return {
+                number: [((distance * number * (number - 1) // 2) * _PACKAGES + (price if number else 0), room)]
+                for number, room in enumerate(top)
+                if not number or room > top[number - 1]
+            }
+        front: Fronts = {0: [(0, 0)]}
+        for child in vertex.children:
+            front = _join(front, self._front(child), distance, self.new)
+        return {n: [(cost + (price if n else 0), room) for cost, room in entries] for n, entries in front.items()}
+
+    def _node(self, vertex: Vertex, others: list[int], most: int) -> tuple[Rows, int, int]:
         one = self.one
         room = (one.choice & vertex.mask).bit_count()
         if one.held & vertex.mask:
@@ -114,7 +209,7 @@ class _Pack:
             row = {n: key for n, key in enumerate(keys) if key is not None and least <= n <= self.count}
             return ({0: row} if row else {}), room, 1
         rows: Rows = {0: {0: 0}}
-        if not self.new:
+        if not most:
             return rows, 0, 0
         least = max(1, self.count - self._top(others)[self.new - 1] - self.held_room)
         if least <= room:
@@ -143,7 +238,7 @@ class _Pack:
         return [room for child in vertex.children for room in self._rooms(child)] if one.choice & vertex.mask else []
 
     def _groups(self, vertex: Vertex) -> list[list[Vertex]]:
-        """The children with something in them, the fullest first; those that are the same but for their ids together."""
+        """The children with something in them, the fullest first; those that differ only in their ids together."""
         one = self.one
         alike: dict[tuple[int, ...], list[Vertex]] = {}
         for child in vertex.children:
@@ -156,18 +251,29 @@ class _Pack:
                 alike.setdefault(key, []).append(child)
         return sorted(alike.values(), key=lambda group: -(one.choice & group[0].mask).bit_count())
 
-    def _together(self, group: list[Vertex], distance: int, others: list[int]) -> tuple[Rows, int, int]:
+    def _together(
+        self, group: list[Vertex], distance: int, others: list[int], numbers: Sequence[Collection[int]], most: int
+    ) -> tuple[Rows, int, int]:
+        """The table of groups that are the same but for their ids, or of one group; `numbers`: of nodes, for each."""
+        limit = min(most, max(numbers[0], default=0))
         if len(group) == 1:
-            return self.rows(group[0], others)
+            rows, room, nodes = self.rows(group[0], others, limit)
+            return {number: row for number, row in rows.items() if number in numbers[0]}, room, nodes
         # An answer that uses the second of them and not the first would have lower ids the other way round.
         group = group[: self.new]
         rooms = self._rooms(group[0])
         last: Rows = {0: {0: 0}}
-        rows: Rows = {0: {0: 0}}
+        rows = {0: {0: 0}}
         for index, vertex in enumerate(group):
+            fewest = min((number for number in numbers[index] if number), default=most + 1)
+            if min(last) + fewest > most:
+                break
+            limit = min(most - min(last), max(numbers[index]))
             rest = rooms * (len(group) - 1)
-            used = {number: row for number, row in self.rows(vertex, others + rest)[0].items() if number}
-            last = self._merge(last, 0, used, 0, distance, 0, others + rooms * (len(group) - 1 - index))
+            own = self.rows(vertex, others + rest, limit)[0]
+            used = {number: row for number, row in own.items() if number and number in numbers[index]}
+            left = others + rooms * (len(group) - 1 - index)
+            last = self._merge(last, 0, used, 0, distance, 0, left, most)
             if not last:
                 break
             for number, row in last.items():
@@ -179,7 +285,7 @@ class _Pack:
         return rows, 0, 0
 
     def _merge(
-        self, first: Rows, held1: int, second: Rows, held2: int, distance: int, room: int, others: list[int]
+        self, first: Rows, held1: int, second: Rows, held2: int, distance: int, room: int, others: list[int], most: int
     ) -> Rows:
         """Both together, without what cannot become an answer.
 
@@ -193,7 +299,7 @@ class _Pack:
         for number1, row1 in first.items():
             for number2, row2 in second.items():
                 number = number1 + number2
-                if number > new:
+                if number > most:
                     continue
                 least = count - top[new - number] - outside
                 far = weight * (number1 + held1) * (number2 + held2)
