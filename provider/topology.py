@@ -17,6 +17,7 @@ from typing import Any
 
 from agent_api.wire import pinfold_pb2
 from provider import cpuset
+from provider.topology_values import TopologyError, a_hexadecimal, a_list, a_number, a_set, an_object
 
 __all__ = [
     "DEFAULT_DISTANCE",
@@ -40,10 +41,6 @@ LOCAL_DISTANCE = 10
 
 DEFAULT_DISTANCE = 20
 """Distance between two nodes of which nothing is known, as Linux assumes it."""
-
-
-class TopologyError(ValueError):
-    """A description that is no host. The message names the record, the field and the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,8 +272,8 @@ def from_records(data: Mapping[str, Any]) -> Topology:
 
     Raises `TopologyError` naming the record, the field and the value.
     """
-    data = _mapping(data, "the topology")
-    records = _list(data, "cpus", "the topology")
+    data = an_object(data, "the topology")
+    records = a_list(data, "cpus", "the topology")
     if not records:
         raise TopologyError("cpus: a host has at least one CPU, the list is empty")
     core: dict[int, Hashable] = {}
@@ -287,18 +284,18 @@ def from_records(data: Mapping[str, Any]) -> Topology:
     kind: dict[int, str | None] = {}
     for index, item in enumerate(records):
         where = f"cpus[{index}]"
-        record = _mapping(item, where)
-        cpu = _number(record, "cpu", where, cpuset.MAX_CPU_ID)
+        record = an_object(item, where)
+        cpu = a_number(record, "cpu", where, cpuset.MAX_CPU_ID)
         if cpu is None:
             raise TopologyError(f"{where}: cpu is missing")
         if cpu in core:
             raise TopologyError(f"{where}.cpu: CPU {cpu} is described twice")
-        socket[cpu] = _number(record, "socket", where) or 0
-        numa[cpu] = _number(record, "numa", where, cpuset.MAX_NODE_ID) or 0
-        die[cpu] = (socket[cpu], _number(record, "die", where))
-        core_number = _number(record, "core", where)
+        socket[cpu] = a_number(record, "socket", where) or 0
+        numa[cpu] = a_number(record, "numa", where, cpuset.MAX_NODE_ID) or 0
+        die[cpu] = (socket[cpu], a_number(record, "die", where))
+        core_number = a_number(record, "core", where)
         core[cpu] = (die[cpu], numa[cpu], ("core", core_number) if core_number is not None else ("cpu", cpu))
-        llc_number = _number(record, "llc", where)
+        llc_number = a_number(record, "llc", where)
         llc[cpu] = ("llc", llc_number) if llc_number is not None else ("node", numa[cpu])
         kind[cpu] = _kind(record, where)
     online = cpuset.of(core)
@@ -311,13 +308,13 @@ def from_records(data: Mapping[str, Any]) -> Topology:
         nodes=_nodes(data, numa),
         kinds=_kinds(kind),
         devices=_devices(data, online),
-        possible=_mask(data, "possible", "the topology") | _mask(data, "offline", "the topology") | online,
-        offline=_mask(data, "offline", "the topology") & ~online,
-        isolated=_mask(data, "isolated", "the topology"),
-        nohz_full=_mask(data, "nohz_full", "the topology"),
+        possible=a_set(data, "possible", "the topology") | a_set(data, "offline", "the topology") | online,
+        offline=a_set(data, "offline", "the topology") & ~online,
+        isolated=a_set(data, "isolated", "the topology"),
+        nohz_full=a_set(data, "nohz_full", "the topology"),
         hugepages=_hugepages(data, "the topology"),
-        memory_bytes=_number(data, "memory_bytes", "the topology"),
-        warnings=tuple(str(warning) for warning in _list(data, "warnings", "the topology")),
+        memory_bytes=a_number(data, "memory_bytes", "the topology"),
+        warnings=tuple(str(warning) for warning in a_list(data, "warnings", "the topology")),
     )
 
 
@@ -327,15 +324,15 @@ def _nodes(data: Mapping[str, Any], numa: Mapping[int, int]) -> tuple[Node, ...]
     for cpu, node in numa.items():
         cpus[node] = cpus.get(node, 0) | 1 << cpu
     given: dict[int, tuple[str, Mapping[str, Any]]] = {}
-    for index, item in enumerate(_list(data, "nodes", "the topology")):
+    for index, item in enumerate(a_list(data, "nodes", "the topology")):
         where = f"nodes[{index}]"
-        record = _mapping(item, where)
-        node_id = _number(record, "id", where, cpuset.MAX_NODE_ID)
+        record = an_object(item, where)
+        node_id = a_number(record, "id", where, cpuset.MAX_NODE_ID)
         if node_id is None:
             raise TopologyError(f"{where}: id is missing")
         if node_id in given:
             raise TopologyError(f"{where}.id: node {node_id} is described twice")
-        stated = _mask(record, "cpus", where)
+        stated = a_set(record, "cpus", where)
         if stated and stated != cpus.get(node_id, 0):
             raise TopologyError(
                 f"{where}.cpus: {cpuset.format_mask(stated)!r} contradicts the CPUs that name node {node_id} in numa:"
@@ -352,7 +349,7 @@ def _nodes(data: Mapping[str, Any], numa: Mapping[int, int]) -> tuple[Node, ...]
             Node(
                 id=node_id,
                 cpus=cpus.get(node_id, 0),
-                memory_bytes=_number(record, "memory_bytes", where),
+                memory_bytes=a_number(record, "memory_bytes", where),
                 distances=tuple(
                     row.get(other, LOCAL_DISTANCE if other == node_id else DEFAULT_DISTANCE) for other in ids
                 ),
@@ -363,7 +360,7 @@ def _nodes(data: Mapping[str, Any], numa: Mapping[int, int]) -> tuple[Node, ...]
 
 
 def _distances(record: Mapping[str, Any], where: str, order: Sequence[int]) -> dict[int, int]:
-    row = _list(record, "distances", where)
+    row = a_list(record, "distances", where)
     if row and len(row) != len(order):
         raise TopologyError(f"{where}.distances: {len(row)} numbers for the {len(order)} nodes of nodes")
     for number in row:
@@ -403,21 +400,21 @@ def _kinds(kind: Mapping[int, str | None]) -> tuple[Kind, ...]:
 
 def _devices(data: Mapping[str, Any], online: int) -> tuple[Device, ...]:
     devices = []
-    for index, item in enumerate(_list(data, "devices", "the topology")):
+    for index, item in enumerate(a_list(data, "devices", "the topology")):
         where = f"devices[{index}]"
-        record = _mapping(item, where)
-        names = _list(record, "names", where)
+        record = an_object(item, where)
+        names = a_list(record, "names", where)
         address = record.get("address")
         if not isinstance(address, str) or not _ADDRESS.fullmatch(address):
             raise TopologyError(f"{where}.address: {address!r} is no PCI address (0000:3b:00.0)")
         devices.append(
             Device(
                 address=_full_address(address),
-                pci_class=_hexadecimal(record, "class", where, 6),
-                vendor=_hexadecimal(record, "vendor", where, 4),
-                device=_hexadecimal(record, "device", where, 4),
-                numa_node=_number(record, "numa_node", where, cpuset.MAX_NODE_ID),
-                cpus=_mask(record, "cpus", where) & online,
+                pci_class=a_hexadecimal(record, "class", where, 6),
+                vendor=a_hexadecimal(record, "vendor", where, 4),
+                device=a_hexadecimal(record, "device", where, 4),
+                numa_node=a_number(record, "numa_node", where, cpuset.MAX_NODE_ID),
+                cpus=a_set(record, "cpus", where) & online,
                 names=tuple(str(name) for name in names),
             )
         )
@@ -426,64 +423,11 @@ def _devices(data: Mapping[str, Any], online: int) -> tuple[Device, ...]:
 
 def _hugepages(record: Mapping[str, Any], where: str) -> tuple[tuple[int, int, int], ...]:
     found = []
-    for index, item in enumerate(_list(record, "hugepages", where)):
+    for index, item in enumerate(a_list(record, "hugepages", where)):
         inner = f"{where}.hugepages[{index}]"
-        pages = _mapping(item, inner)
-        found.append(tuple(_number(pages, key, inner) or 0 for key in ("size_kb", "total", "free")))
+        pages = an_object(item, inner)
+        found.append(tuple(a_number(pages, key, inner) or 0 for key in ("size_kb", "total", "free")))
     return tuple((size, total, free) for size, total, free in found)
-
-
-def _mapping(value: Any, where: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise TopologyError(f"{where}: expected an object, found {_shown(value)}")
-    return value
-
-
-def _list(record: Mapping[str, Any], key: str, where: str) -> list[Any]:
-    value = record.get(key)
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise TopologyError(f"{where}: {key} must be a list, found {_shown(value)}")
-    return value
-
-
-def _number(record: Mapping[str, Any], key: str, where: str, limit: int = (1 << 63) - 1) -> int | None:
-    value = record.get(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= limit:
-        raise TopologyError(f"{where}.{key}: {_shown(value)} is no whole number from 0 to {limit}")
-    return value
-
-
-def _mask(record: Mapping[str, Any], key: str, where: str) -> int:
-    """A set in list format (as `to_json` writes it) or as a list of ids."""
-    value = record.get(key)
-    if value is None:
-        return 0
-    if isinstance(value, str):
-        try:
-            return cpuset.parse(value, field=f"{where}.{key}")
-        except cpuset.CpuListError as error:
-            raise TopologyError(str(error)) from error
-    if isinstance(value, list):
-        return cpuset.of(_number({key: item}, key, where, cpuset.MAX_CPU_ID) or 0 for item in value)
-    raise TopologyError(f"{where}.{key}: {_shown(value)} is no list of CPUs")
-
-
-def _hexadecimal(record: Mapping[str, Any], key: str, where: str, digits: int) -> int:
-    value = record.get(key)
-    if value is None:
-        return 0
-    if not isinstance(value, str) or not re.fullmatch(rf"(?:0x)?[0-9a-fA-F]{{1,{digits}}}", value):
-        raise TopologyError(f"{where}.{key}: {_shown(value)} is no hexadecimal number of {digits} digits")
-    return int(value, 16)
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
 
 
 # --- Devices of a profile -------------------------------------------------------------------------------------

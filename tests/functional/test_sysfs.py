@@ -546,6 +546,19 @@ def test_a_directory_is_read_where_it_is(tmp_path: Path) -> None:
         assert root == str(tmp_path)
 
 
+def test_a_host_is_loaded_from_a_tree_an_archive_or_json(tmp_path: Path) -> None:
+    host = sysfs.load(OURS / "4qs22-2s2t.tar.gz")
+    with sysfs.open_root(OURS / "4qs22-2s2t.tar.gz") as root:
+        assert sysfs.load(root) == host
+    description = tmp_path / "host"
+    description.write_text(json.dumps(topology.to_json(host)))
+    assert sysfs.load(description) == host
+    for text, message in (("{", "Expecting property name"), ("[]", "expected an object"), ("[" * 9999, "recursion")):
+        description.write_text(text)
+        with pytest.raises(TopologyError, match=f"{description}: .*{message}"):
+            sysfs.load(description)
+
+
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.tar.gz").write_text("no archive")
     for name, message in (("x.tar.gz", "cannot be unpacked"), ("absent", "no such file or directory")):
