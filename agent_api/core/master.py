@@ -41,6 +41,12 @@ class Master:
         effects, self.world.effects = self.world.effects, []
         return effects
 
+    @property
+    def _changing(self) -> World:
+        """The world, for a turn that may change what can be offered."""
+        self.world.stale = True
+        return self.world
+
     def tick(self, now: float) -> None:
         """What time brings: to be called after every turn and a few times a second."""
         world = self.world
@@ -62,34 +68,34 @@ class Master:
     def subscribe(self, call: scheduler_pb2.Call, stream_id: str, principal: str | None, now: float) -> None:
         """SUBSCRIBE. Bad information: an ERROR event and the end of the stream. Raises ApiError (400) where the call
         contradicts itself."""
-        frameworks.subscribe(self.world, call, stream_id, principal, now)
+        frameworks.subscribe(self._changing, call, stream_id, principal, now)
 
     def scheduler_call(self, call: scheduler_pb2.Call, stream_id: str | None, now: float) -> int:
         """Any other call; the HTTP status of success (202 or 200). Raises ApiError."""
-        return frameworks.call(self.world, call, stream_id, now)
+        return frameworks.call(self._changing, call, stream_id, now)
 
     def framework_stream_closed(self, stream_id: str, now: float) -> None:
-        frameworks.stream_closed(self.world, stream_id, now)
+        frameworks.stream_closed(self._changing, stream_id, now)
 
     # Providers
 
     def provider_subscribe(self, call: resource_provider_pb2.Call, stream_id: str, now: float) -> None:
         """SUBSCRIBE. A refused provider gets the end of its stream and nothing else."""
-        providers.subscribe(self.world, call, stream_id, now)
+        providers.subscribe(self._changing, call, stream_id, now)
 
     def provider_call(self, call: resource_provider_pb2.Call, stream_id: str | None, now: float) -> None:
         """Any other call. Raises ApiError."""
-        providers.call(self.world, call, stream_id, now)
+        providers.call(self._changing, call, stream_id, now)
 
     def provider_stream_closed(self, stream_id: str, now: float) -> None:
-        providers.stream_closed(self.world, stream_id, now)
+        providers.stream_closed(self._changing, stream_id, now)
 
     # Tasks
 
     def task_started(
         self, framework_id: str, task_id: str, pid: int, start_ticks: int, boot_id: str, now: float
     ) -> None:
-        tasks.started(self.world, (framework_id, task_id), pid, start_ticks, boot_id, now)
+        tasks.started(self._changing, (framework_id, task_id), pid, start_ticks, boot_id, now)
 
     def task_exited(
         self,
@@ -102,10 +108,10 @@ class Master:
         now: float,
     ) -> None:
         """`lost`: nobody knows how it ended. An empty message is filled in with Mesos's words."""
-        tasks.exited(self.world, (framework_id, task_id), exit_code, signal, lost, message or "", now)
+        tasks.exited(self._changing, (framework_id, task_id), exit_code, signal, lost, message or "", now)
 
     def task_failed_to_start(self, framework_id: str, task_id: str, message: str, now: float) -> None:
-        tasks.failed_to_start(self.world, (framework_id, task_id), message, now)
+        tasks.failed_to_start(self._changing, (framework_id, task_id), message, now)
 
     def recoverable_tasks(self) -> list[TaskRecord]:
         """What the launcher has to find again after a start. One without `pid` was handed to the launcher just before
@@ -123,13 +129,13 @@ class Master:
 
     def add_config(self, info: mesos_pb2.ResourceProviderInfo, floor_cpus: int, now: float) -> None:
         """After its check. Raises ApiError (409) where the plain tasks that run do not fit."""
-        providers.add_config(self.world, info, floor_cpus, now)
+        providers.add_config(self._changing, info, floor_cpus, now)
 
     def update_config(self, info: mesos_pb2.ResourceProviderInfo, floor_cpus: int, now: float) -> None:
-        providers.update_config(self.world, info, floor_cpus, now)
+        providers.update_config(self._changing, info, floor_cpus, now)
 
     def remove_config(self, type: str, name: str, now: float) -> None:
-        providers.remove_config(self.world, type, name, now)
+        providers.remove_config(self._changing, type, name, now)
 
     def configs(self) -> list[ConfigRecord]:
         return list(self.world.configs.values())
@@ -149,10 +155,10 @@ class Master:
             case kinds.MARK_RESOURCE_PROVIDER_GONE:
                 _need(call, "agent", "mark_resource_provider_gone")
                 provider_id = call.mark_resource_provider_gone.resource_provider_id.value
-                providers.mark_gone(self.world, provider_id, now)
+                providers.mark_gone(self._changing, provider_id, now)
             case kinds.DESTROY_CPUSET:
                 _need(call, "agent", "destroy_cpuset")
-                providers.destroy_set(self.world, call.destroy_cpuset.cpuset_id, now)
+                providers.destroy_set(self._changing, call.destroy_cpuset.cpuset_id, now)
             case _:
                 raise NotImplemented_(f"Agent call {kinds.Type.Name(call.type)} is not served by Pinfold")
         return agent_pb2.Response()
@@ -173,20 +179,20 @@ class Master:
                 framework = self.world.frameworks.get(call.teardown.framework_id.value)
                 if framework is None:
                     raise BadRequest("No framework found with specified ID")
-                frameworks.remove(self.world, framework, now)
+                frameworks.remove(self._changing, framework, now)
             case kinds.RESERVE_RESOURCES:
                 _need(call, "master", "reserve_resources")
                 operation.type = mesos_pb2.Offer.Operation.RESERVE
                 operation.reserve.resources.extend(call.reserve_resources.resources)
                 operation.reserve.source.extend(call.reserve_resources.source)
                 agent_id = call.reserve_resources.agent_id.value
-                accept.reserve_by_operator(self.world, operation, agent_id, now)
+                accept.reserve_by_operator(self._changing, operation, agent_id, now)
             case kinds.UNRESERVE_RESOURCES:
                 _need(call, "master", "unreserve_resources")
                 operation.type = mesos_pb2.Offer.Operation.UNRESERVE
                 operation.unreserve.resources.extend(call.unreserve_resources.resources)
                 agent_id = call.unreserve_resources.agent_id.value
-                accept.reserve_by_operator(self.world, operation, agent_id, now)
+                accept.reserve_by_operator(self._changing, operation, agent_id, now)
             case _:
                 raise NotImplemented_(f"Master call {kinds.Type.Name(call.type)} is not served by Pinfold")
         return None

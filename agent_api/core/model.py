@@ -273,6 +273,8 @@ class World:
         self.offer_count = 0
         self.served: Counter[str] = Counter()
         self.allocate_now = True
+        self.stale = True
+        """Something happened since the last allocation; if not, another one would find what that one found."""
         self.next_allocation = now
         self.next_operator_heartbeat = now
         self.counters: Counter[str] = Counter()

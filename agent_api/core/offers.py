@@ -27,13 +27,16 @@ FOREVER = 365 * 24 * 3600.0
 def tick(world: World, now: float) -> None:
     """Let filters and offers run out; allocate when asked to, and at each allocation interval."""
     for framework in world.frameworks.values():
-        framework.filters = [f for f in framework.filters if f.expires > now]
+        if any(f.expires <= now for f in framework.filters):
+            framework.filters = [f for f in framework.filters if f.expires > now]
+            world.stale = True
     for offer_id, offer in list(world.offers.items()):
         if offer.expires is not None and offer.expires <= now:
             log.info("offer %s timed out; rescinded from framework %s", offer_id, offer.framework_id)
             rescind(world, offer_id)
-    if world.allocate_now or now >= world.next_allocation:
-        world.allocate_now = False
+            world.stale = True
+    if world.allocate_now or (world.stale and now >= world.next_allocation):
+        world.allocate_now = world.stale = False
         world.next_allocation = now + world.options.allocation_interval
         allocate(world, now)
 

@@ -18,6 +18,7 @@ from agent_api.wire import mesos_pb2
 __all__ = [
     "Resource",
     "ResourceError",
+    "Words",
     "add",
     "allocatable_to",
     "allocate",
@@ -248,12 +249,22 @@ def unallocate(resources: Iterable[Resource]) -> list[Resource]:
     return result
 
 
-def canonical(resources: Iterable[Resource], known: Iterable[Resource]) -> list[Resource]:
+class Words:
+    """What a provider says of its resources, by kind without the allocation; made once for many questions."""
+
+    def __init__(self, known: Iterable[Resource]) -> None:
+        self._metadata = {kind(r)[:-1]: r.cpu.source.metadata for r in known if r.cpu.source.HasField("metadata")}
+
+    def of(self, resource: Resource) -> mesos_pb2.Labels | None:
+        return self._metadata.get(kind(resource)[:-1])
+
+
+def canonical(resources: Iterable[Resource], known: Words | Iterable[Resource]) -> list[Resource]:
     """The resources with the metadata that `known` (the provider's totals) has for their kind.
 
     What the sender wrote into metadata is dropped either way. The allocation does not matter for the match.
     """
-    words = {kind(r): r for r in unallocate(known)}
+    words = known if isinstance(known, Words) else Words(known)
     result = []
     for resource in resources:
         copy = Resource()
@@ -261,9 +272,9 @@ def canonical(resources: Iterable[Resource], known: Iterable[Resource]) -> list[
         copy.ClearField("role")  # validated before: only "*" comes this far, and it means nothing
         if copy.HasField("cpu"):
             copy.cpu.source.ClearField("metadata")
-            found = words.get(kind(unallocate([copy])[0]))
-            if found is not None and found.cpu.source.HasField("metadata"):
-                copy.cpu.source.metadata.CopyFrom(found.cpu.source.metadata)
+            metadata = words.of(copy)
+            if metadata is not None:
+                copy.cpu.source.metadata.CopyFrom(metadata)
         result.append(copy)
     return result
 

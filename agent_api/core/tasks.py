@@ -153,11 +153,12 @@ def provider_lost(world: World, provider: Provider) -> None:
 
 def sets_changed(world: World, provider: Provider) -> None:
     """The provider's totals were replaced or converted: tasks in sets with other CPUs than before are told."""
+    words = rs.Words(provider.total)
     for task in world.live_tasks():
         mine = [r for r in task.record.task.resources if rs.provider_of(r) == provider.id]
         if not mine or not task.launched:
             continue
-        newest = rs.canonical(task.record.task.resources, provider.total)
+        newest = rs.canonical(task.record.task.resources, words)
         told = [
             new if rs.provider_of(new) == provider.id and new.cpu.source.metadata.labels else old
             for old, new in zip(task.record.task.resources, newest, strict=True)
