@@ -91,6 +91,13 @@ def solve(problem: Problem) -> int | None:
 
 def solve_in_general(problem: Problem) -> int | None:
     """The same without the short cut for `pack`."""
+    if problem.order.count and not problem.order.new_nodes and problem.nodes is not None and len(problem.nodes) > 1:
+        # The number of nodes is the first step: the first number that can be had is the best one.
+        for number, cost in sorted(problem.nodes.items(), key=lambda item: item[1]):
+            key = solve_in_general(replace(problem, nodes={number: cost}))
+            if key is not None:
+                return key
+        return None
     if not problem.order.dist or problem.tree.uniform:
         return _root(problem)
     if problem.order.nodes:
@@ -134,6 +141,10 @@ class _Solver:
         self.problem = problem
         self.count_nodes = problem.nodes is not None
         self.most_nodes = max(problem.nodes, default=0) if problem.nodes is not None else 0
+        there = problem.choice | problem.held
+        nodes = sum(1 for vertex in problem.tree.nodes if vertex.mask & there) if problem.nodes else 0
+        # So many of the nodes that could be used need not be.
+        self.spare_nodes = nodes - min(problem.nodes, default=0) if problem.nodes else 0
         self.count_llcs = problem.max_llcs is not None
         self.parts = problem.parts()
 
@@ -173,13 +184,16 @@ class _Solver:
         problem = self.problem
         table: Table = {0: 0}
         rest = there
+        usable_nodes = 0
         weight = problem.order.dist * vertex.distance if problem.distances else 0
         for child in vertex.children:
             if not (problem.choice | problem.held) & child.mask:
                 continue
             rest -= (problem.choice & child.mask).bit_count()
+            if self.count_nodes:
+                usable_nodes += _nodes_in(child, problem.choice | problem.held)
             other = self.table(child, need, there)
-            table = self._merge(table, other, need, weight)
+            table = self._merge(table, other, need, weight, usable_nodes - self.spare_nodes)
             least = need - rest
             if least > 0 and problem.zones is None:
                 table = {state: key for state, key in table.items() if state & _COUNT >= least}
@@ -187,7 +201,7 @@ class _Solver:
                 return table
         return table
 
-    def _merge(self, one: Table, other: Table, need: int, weight: int) -> Table:
+    def _merge(self, one: Table, other: Table, need: int, weight: int, least_nodes: int) -> Table:
         merged: Table = {}
         limit = self.problem.max_llcs
         for state, key in one.items():
@@ -196,7 +210,7 @@ class _Solver:
                 both = state + state2
                 if both & _COUNT > need:
                     continue
-                if self.count_nodes and (both >> 16) & _COUNT > self.most_nodes:
+                if self.count_nodes and not least_nodes <= (both >> 16) & _COUNT <= self.most_nodes:
                     continue
                 if limit is not None and both >> 32 > limit:
                     continue
@@ -246,6 +260,12 @@ class _Solver:
                 key += order.sos_zone * own * own
             priced[state] = key
         return priced
+
+
+def _nodes_in(vertex: Vertex, mask: int) -> int:
+    if not vertex.mask & mask:
+        return 0
+    return int(vertex.node >= 0) + sum(_nodes_in(child, mask) for child in vertex.children if child.node_count)
 
 
 def _by_node_sets(problem: Problem) -> int | None:
