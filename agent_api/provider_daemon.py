@@ -18,13 +18,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from twisted.internet.defer import Deferred, gatherResults, inlineCallbacks, succeed
+from twisted.internet.defer import Deferred, DeferredLock, gatherResults, inlineCallbacks, succeed
 from twisted.internet.error import ConnectionDone
 from twisted.internet.interfaces import IReadDescriptor
 from twisted.python.failure import Failure
@@ -312,32 +313,44 @@ class ProviderDaemons:
             *("--cgroup-name", cgroup_name),
         )
         self._directory = Path(work_dir).absolute() / "providers"
-        self._daemons: dict[tuple[str, str], _Daemon] = {}
+        self._wanted: dict[tuple[str, str], mesos_pb2.ResourceProviderInfo] = {}
+        self._running: dict[tuple[str, str], _Daemon] = {}
+        self._locks: defaultdict[tuple[str, str], DeferredLock] = defaultdict(DeferredLock)
 
-    def start(self, info: mesos_pb2.ResourceProviderInfo) -> None:
-        """Run a provider with this config. One that runs with it already is adopted; with another, replaced."""
+    def run(self, info: mesos_pb2.ResourceProviderInfo) -> Deferred[None]:
+        """Run a provider with this config, in the place of one of the same type and name. One that an earlier
+        agent left running with it is adopted. Fires once it is so; of several orders only the last is carried out."""
         key = (info.type, info.name)
-        assert key not in self._daemons, key
-        daemon = self._daemons[key] = _Daemon(
-            self, info, self._directory / directory_name(*key), codec.encode(info, "application/json")
-        )
-        begun = daemon.begin()
-        begun.addErrback(lambda failure: log.error("provider %s %s cannot be started: %s", *key, failure.value))
-
-    @inlineCallbacks
-    def restart(self, info: mesos_pb2.ResourceProviderInfo) -> Any:
-        """End the provider of this type and name and start it with the new config."""
-        yield self.stop(info.type, info.name)
-        self.start(info)
+        self._wanted[key] = info
+        return self._follow(key)
 
     def stop(self, type_: str, name: str) -> Deferred[None]:
         """End the provider; fires once it has ended. Unknown ones are none. Its directory stays."""
-        daemon = self._daemons.pop((type_, name), None)
-        return succeed(None) if daemon is None else daemon.stop()
+        self._wanted.pop((type_, name), None)
+        return self._follow((type_, name))
 
     def stop_all(self) -> Deferred[list[None]]:
         """End all of them at once; fires once the last one has ended."""
-        return gatherResults([self.stop(*key) for key in list(self._daemons)])
+        self._wanted.clear()
+        return gatherResults([self._follow(key) for key in list(self._running)])
+
+    def _follow(self, key: tuple[str, str]) -> Deferred[None]:
+        return self._locks[key].run(self._converge, key)
+
+    @inlineCallbacks
+    def _converge(self, key: tuple[str, str]) -> Any:
+        """Bring what runs to what is wanted by now."""
+        daemon = self._running.get(key)
+        info = self._wanted.get(key)
+        config = None if info is None else codec.encode(info, "application/json")
+        if daemon is not None and daemon.config != config:
+            yield daemon.stop()
+            del self._running[key]
+            daemon = None
+        if daemon is None and info is not None and config is not None:
+            daemon = _Daemon(self, info, self._directory / directory_name(*key), config)
+            self._running[key] = daemon
+            yield daemon.begin()
 
     def check(self, info: mesos_pb2.ResourceProviderInfo) -> Deferred[CheckResult]:
         """Ask `pinfold provider --check` whether this host can run with the config. Changes nothing."""

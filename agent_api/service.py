@@ -181,7 +181,7 @@ class Agent:
         self.turn(lambda now: None)
         configs = self.master.configs()
         for config in configs:
-            self.daemons.start(config.info)
+            self._run_provider(config.info)
         self._ticker = LoopingCall(self.notify, lambda now: None)
         self._ticker.clock = self.reactor
         self._ticker.start(TICK_SECONDS, now=False)
@@ -390,7 +390,7 @@ class Agent:
 
     @inlineCallbacks
     def update_config(self, info: mesos_pb2.ResourceProviderInfo) -> Any:
-        """UPDATE_RESOURCE_PROVIDER_CONFIG: check, keep, restart. Raises ApiError."""
+        """UPDATE_RESOURCE_PROVIDER_CONFIG: check, keep, replace the process. Raises ApiError."""
         yield self._with_config(info.type, info.name, lambda: self._change_config(info, update=True))
 
     @inlineCallbacks
@@ -427,11 +427,16 @@ class Agent:
         if update:
             self.turn(lambda now: self.master.update_config(info, result.floor_cpus, now))
             log.info("provider config %s %s updated", info.type, info.name)
-            yield self.daemons.restart(info)
         else:
             self.turn(lambda now: self.master.add_config(info, result.floor_cpus, now))
             log.info("provider config %s %s added", info.type, info.name)
-            self.daemons.start(info)
+        self._run_provider(info)
+
+    def _run_provider(self, info: mesos_pb2.ResourceProviderInfo) -> None:
+        """Start or replace the process. Nobody waits for it: the config is kept, the process follows."""
+        self.daemons.run(info).addErrback(
+            lambda failure: log.error("provider %s %s cannot be run: %s", info.type, info.name, failure.value)
+        )
 
     @inlineCallbacks
     def _remove_config(self, type_: str, name: str) -> Any:

@@ -38,8 +38,7 @@ def info(value):
     return codec.from_dict(mesos_pb2.ResourceProviderInfo, value)
 async def main():
     for name, argument in steps:
-        if name == "start": daemons.start(info(argument))
-        elif name == "restart": await daemons.restart(info(argument))
+        if name in ("start", "restart"): daemons.run(info(argument))
         elif name == "stop": await daemons.stop(*argument)
         elif name == "stop_all": await daemons.stop_all()
         elif name == "sleep": await task.deferLater(reactor, argument)
@@ -220,6 +219,16 @@ def test_restart_uses_the_new_config(world: World) -> None:
     )
     assert len(world.starts()) == 2
     assert json.loads((world.directory() / "config.json").read_text())["cpu"]["floor"] == 2
+
+
+def test_of_several_orders_in_a_row_the_last_is_carried_out(world: World) -> None:
+    orders = [("start", {**HOST, "cpu": {"floor": floor}}) for floor in range(1, 6)]
+    world.run(
+        *orders, ("sleep", 1.0), *orders, ("stop", [TYPE, "host"]), ("start", HOST), ("sleep", 1.0), ("stop_all", None)
+    )
+    assert json.loads((world.directory() / "config.json").read_text()) == HOST
+    assert len(world.starts()) <= 3
+    assert not any(map(alive, world.starts()))
 
 
 def test_check(world: World) -> None:
