@@ -194,6 +194,11 @@ class Client:
         self._stream = _Stream(self, self._reactor.seconds())
         self._handler.stream_opened()
         response.deliverBody(self._stream)
+        self._reactor.callLater(CALL_SECONDS, self._greeted, self._stream)
+
+    def _greeted(self, stream: _Stream) -> None:
+        if stream is self._stream and not stream.events:
+            self.give_up(f"no SUBSCRIBED within {CALL_SECONDS:g} s")
 
     def _not_connected(self, failure: Failure) -> None:
         self._pending = None

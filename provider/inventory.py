@@ -397,8 +397,9 @@ def raw_labels(
         if profile.pool == pool:
             most = room
             if profile.mode == EXCLUSIVE and room:
-                here = host.zone_pool(zone, pool)
-                most = allocator.largest(host.topology, host.layout.zones, here, free_cpus, profile)
+                most = allocator.largest(
+                    host.topology, host.layout.zones, host.pool(pool), free_cpus, profile, mems=host.allowed_mems
+                )
             labels[f"largest/{profile.name}"] = str(min(most, room))
     return labels
 

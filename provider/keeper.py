@@ -109,7 +109,9 @@ class Keeper:
         """Work out which sets are degraded; True where that changed."""
         reasons = {set_id: [text] for set_id, text in reconcile.degradations(host, state).items()}
         for set_id in state.sets:
-            texts = [self._notes.get(set_id, ""), self._error]
+            # What is noted of no set in particular is a limit from outside on all that is exclusive.
+            outside = self._notes.get("", "") if state.sets[set_id].exclusive else ""
+            texts = [self._notes.get(set_id, ""), outside, self._error]
             if not any(texts) and self._drift.returning(set_id, now):
                 texts.append("its kernel state was changed by somebody else again and again, and repaired each time")
             for text in filter(None, texts):

@@ -91,7 +91,7 @@ def _cpuset(host: Host, state: State, one: CpuSet, reason: str) -> pinfold_pb2.C
 def unplaceable(host: Host, profile: Profile) -> str:
     """Why no set under the profile could be made even if nothing were taken; "" where one could.
 
-    Asked with the smallest number of CPUs that can meet any rule: one, or one core.
+    Asked with the smallest numbers of CPUs that can meet a rule: one or one core, in one node or in each.
     """
     pool = host.pool(profile.pool)
     if profile.pool not in host.layout.pools:
@@ -101,12 +101,15 @@ def unplaceable(host: Host, profile: Profile) -> str:
     if profile.mode == inventory.SHARED:
         return ""
     widths = sorted({(core & pool).bit_count() for core in host.topology.cores if core & pool})
-    nodes = (profile.memory.nodes or 1) if profile.memory.policy == "interleave" else 1
+    nodes = 1
+    if profile.memory.policy == "interleave":
+        there = sum(1 for node in host.topology.nodes if node.cpus & pool and host.allowed_mems >> node.id & 1)
+        nodes = profile.memory.nodes or there
     reason = ""
-    for cpus in sorted({1, *widths, *(width * nodes for width in widths)}):
+    for cpus in sorted({1, nodes, *widths, *(width * nodes for width in widths)}):
         try:
             request = allocator.Request(cpus=cpus, profile=profile)
-            allocator.place(host.topology, host.layout.zones, pool, pool, request)
+            allocator.place(host.topology, host.layout.zones, pool, pool, request, mems=host.allowed_mems)
         except Refused as refusal:
             reason = reason or str(refusal)
         else:

@@ -7,8 +7,10 @@ force: tasks run on.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import logging
+import os
 import random
 import time
 import uuid
@@ -169,6 +171,7 @@ class Service:
     def __init__(self, options: Options, reactor: Any) -> None:
         """Open everything and recover the state. Raises our own errors where that is impossible."""
         self._reactor = reactor
+        self._cgroup_lock = -1
         self.status = 0
         info = load_info(options.config)
         config = load_config(info)
@@ -180,9 +183,11 @@ class Service:
         self._store = Store(options.work_dir / DATABASE)
         try:
             online = options.sysfs_root / "sys/devices/system/cpu/online"
+            enforcer = _enforcer(options)
+            self._cgroup_lock = _own_cgroups(enforcer)
             world = World(
                 store=self._store,
-                enforcer=_enforcer(options),
+                enforcer=enforcer,
                 read_topology=lambda: sysfs.read(options.sysfs_root),
                 host_changed=lambda: _text(online),
                 clock=time.time,
@@ -201,7 +206,7 @@ class Service:
             )
             self._source = self._profile_source(config)
         except BaseException:
-            self._store.close()
+            self.close()
             raise
         self._report: Any = None
         self._ticking: Any = None
@@ -242,6 +247,9 @@ class Service:
 
     def close(self) -> None:
         self._store.close()
+        if self._cgroup_lock >= 0:
+            os.close(self._cgroup_lock)
+            self._cgroup_lock = -1
 
     def _tick(self) -> None:
         self._ticking = self._reactor.callLater(TICK_SECONDS, self._tick)
@@ -259,6 +267,32 @@ class Service:
     def _wanted(self) -> None:
         if self._reactor.running:
             self._report = self._reactor.callLater(REPORT_SECONDS, self.manager.flush)
+
+
+def _own_cgroups(enforcer: cgroups.Enforcer) -> int:
+    """Lock our base directory, or raise ConfigError: two providers there would undo each other's sets.
+
+    Returns the file descriptor that holds the lock; -1 where there is no directory to lock.
+    """
+    plain = enforcer.plain_path()
+    if not plain:
+        return -1
+    base = Path(plain).parent
+    try:
+        base.mkdir(exist_ok=True)
+        lock = os.open(base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise ConfigError(f"--cgroup-root: {base}: {error.strerror}") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise ConfigError(
+            f"another provider works in {base}; one provider has all CPUs of a host, or give --cgroup-name"
+        ) from None
+    except OSError as error:
+        log.warning("%s cannot be locked: %s", base, error.strerror)
+    return lock
 
 
 def _text(path: Path) -> str | None:
