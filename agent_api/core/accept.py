@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
-from agent_api.core import offers, operations, tasks, validation
+from agent_api.core import offers, operations, statuses, tasks, validation
 from agent_api.core import resources as rs
 from agent_api.core.model import Framework, Offer, Operation, Provider, World
 from agent_api.errors import BadRequest, Conflict
@@ -107,7 +107,7 @@ def _answer_invalid(world: World, framework: Framework, info: Info, problem: str
         state = mesos_pb2.TASK_DROPPED if aware else mesos_pb2.TASK_LOST
         message = f"Task launched with invalid offers: {problem}"
         reason = mesos_pb2.TaskStatus.REASON_INVALID_OFFERS
-        tasks.answer(world, framework, task.task_id.value, state, message, reason, now, world.agent_id)
+        statuses.answer(world, framework, task.task_id.value, state, message, reason, now, world.agent_id)
     if info.type in (Info.LAUNCH, Info.LAUNCH_GROUP):
         return
     away = next(
@@ -198,7 +198,7 @@ def _task_error(
     log.info("task %s of framework %s refused: %s", info.task_id.value, framework.id, message)
     world.counters["task_error"] += 1
     task_id = info.task_id.value
-    tasks.answer(world, framework, task_id, mesos_pb2.TASK_ERROR, message, reason, now, world.agent_id)
+    statuses.answer(world, framework, task_id, mesos_pb2.TASK_ERROR, message, reason, now, world.agent_id)
 
 
 # Operations

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from agent_api.core import accept, offers, operations, tasks, validation
+from agent_api.core import accept, offers, operations, statuses, tasks, validation
 from agent_api.core.effects import CloseFramework, RemoveFramework, SaveFramework, ToFramework
 from agent_api.core.model import REMOVED_FRAMEWORKS, Framework, World
 from agent_api.core.records import FrameworkRecord
@@ -126,7 +126,7 @@ def subscribe(world: World, message: Call, stream_id: str, principal: str | None
     world.to_framework(framework, Event(type=Event.HEARTBEAT))
     log.info("framework %s (%s) subscribed on stream %s", framework.id, info.name, stream_id)
     _tell_operators(world, framework, operator_event, now)
-    tasks.framework_back(world, framework, now)
+    statuses.framework_back(world, framework, now)
     operations.framework_back(world, framework)
     world.allocate_now = True
 
@@ -265,7 +265,7 @@ def call(world: World, message: Call, stream_id: str | None, now: float) -> int:
         case Call.KILL:
             tasks.kill(world, framework, message.kill, now)
         case Call.ACKNOWLEDGE:
-            tasks.acknowledge(world, framework, message.acknowledge, now)
+            statuses.acknowledge(world, framework, message.acknowledge, now)
         case Call.RECONCILE:
             tasks.reconcile(world, framework, message.reconcile.tasks, now)
         case Call.ACKNOWLEDGE_OPERATION_STATUS:

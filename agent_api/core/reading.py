@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agent_api.core import frameworks, operations, tasks
+from agent_api.core import frameworks, operations, statuses
 from agent_api.core import resources as rs
 from agent_api.core.model import Framework, Provider, World
 from agent_api.wire import agent_pb2, master_pb2, mesos_pb2
@@ -127,14 +127,14 @@ def _connected(world: World) -> list[Provider]:
 def _agent_tasks(world: World, answer: AgentResponse.GetTasks) -> None:
     answer.SetInParent()
     for task in world.tasks.values():
-        message = tasks.message_of(world, task.record)
+        message = statuses.message_of(world, task.record)
         if not task.live:
             answer.terminated_tasks.append(message)
         elif not task.launched:
             answer.queued_tasks.append(message)
         else:
             answer.launched_tasks.append(message)
-    answer.completed_tasks.extend(tasks.message_of(world, r) for r in world.completed)
+    answer.completed_tasks.extend(statuses.message_of(world, r) for r in world.completed)
 
 
 def _agent_frameworks(world: World, answer: AgentResponse.GetFrameworks) -> None:
@@ -298,8 +298,8 @@ def _tasks(world: World, answer: MasterResponse.GetTasks) -> None:
     answer.SetInParent()
     for task in world.tasks.values():
         target = answer.tasks if task.live else answer.completed_tasks
-        target.append(tasks.message_of(world, task.record))
-    answer.completed_tasks.extend(tasks.message_of(world, r) for r in world.completed)
+        target.append(statuses.message_of(world, task.record))
+    answer.completed_tasks.extend(statuses.message_of(world, r) for r in world.completed)
 
 
 def _frameworks(world: World, answer: MasterResponse.GetFrameworks) -> None:

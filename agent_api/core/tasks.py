@@ -1,11 +1,8 @@
 """The life of a task, from STAGING to its acknowledged end.
 
-Decides which state a task is in, which statuses its framework is told, in what order and how often, and when a task
-may be started: after every provider whose resources it uses has published them. It never starts or kills a process
-(`LaunchTask` and `KillTask` do) and never decides whether a task may have its resources (`core.accept` does).
-
-Statuses go out in order: only the first one that is not acknowledged is under way, and it is sent again with
-backoff until it is acknowledged. A status without uuid is an answer, sent once, and never acknowledged.
+Decides which state a task is in and when it may be started: after every provider whose resources it uses has
+published them. It never starts or kills a process (`LaunchTask` and `KillTask` do), never decides whether a task may
+have its resources (`core.accept` does), nor how its framework is told (`core.statuses` does).
 """
 
 from __future__ import annotations
@@ -17,21 +14,18 @@ from dataclasses import replace
 from typing import cast
 
 from agent_api.core import resources as rs
-from agent_api.core.effects import KillTask, LaunchTask, RemoveTask, SaveTask, UpdateTaskCpus
+from agent_api.core import statuses
+from agent_api.core.effects import KillTask, LaunchTask, SaveTask, UpdateTaskCpus
 from agent_api.core.model import Framework, Provider, Task, World
 from agent_api.core.records import TaskRecord
 from agent_api.wire import master_pb2, mesos_pb2, resource_provider_pb2, scheduler_pb2
 
 __all__ = [
-    "acknowledge",
-    "answer",
     "exited",
     "failed_to_start",
-    "framework_back",
     "framework_gone",
     "kill",
     "launch",
-    "message_of",
     "provider_lost",
     "provider_ready",
     "publish_answered",
@@ -48,8 +42,6 @@ log = logging.getLogger(__name__)
 Status = mesos_pb2.TaskStatus
 State = mesos_pb2.TaskState
 
-FIRST_BACKOFF = 10.0
-MOST_BACKOFF = 600.0
 DEFAULT_GRACE = 3.0
 """Seconds from SIGTERM to SIGKILL where nobody says otherwise (Mesos's default)."""
 
@@ -63,33 +55,9 @@ def launch(world: World, framework: Framework, info: mesos_pb2.TaskInfo, now: fl
     world.counters["tasks_launched"] += 1
     log.info("task %s of framework %s: %s", info.task_id.value, framework.id, rs.describe_all(info.resources))
     event = master_pb2.Event(type=master_pb2.Event.TASK_ADDED)
-    event.task_added.task.CopyFrom(message_of(world, record))
+    event.task_added.task.CopyFrom(statuses.message_of(world, record))
     world.to_operators(event)
     _stage(world, task, now)
-
-
-def message_of(world: World, record: TaskRecord) -> mesos_pb2.Task:
-    """The task as the operator APIs show it."""
-    info = record.task
-    task = mesos_pb2.Task(
-        name=info.name,
-        task_id=info.task_id,
-        framework_id=mesos_pb2.FrameworkID(value=record.framework_id),
-        agent_id=mesos_pb2.AgentID(value=world.agent_id),
-        state=cast(State, record.state),
-        resources=info.resources,
-        statuses=record.statuses,
-    )
-    if record.statuses:
-        first = record.statuses[-record.unacknowledged if record.unacknowledged else -1]
-        task.status_update_state = first.state
-        task.status_update_uuid = first.uuid
-    for field in ("labels", "discovery", "container", "kill_policy"):
-        if info.HasField(field):
-            getattr(task, field).CopyFrom(getattr(info, field))
-    if info.command.HasField("user"):
-        task.user = info.command.user
-    return task
 
 
 def _container_id(record: TaskRecord) -> str:
@@ -132,7 +100,7 @@ def publish_answered(world: World, provider: Provider, uuid: bytes, ok: bool, no
         used = [r for r in task.record.task.resources if rs.provider_of(r) == provider.id]
         message = f"Failed to publish resources '{rs.describe_all(used)}': Received FAILED status"
         reason = Status.REASON_CONTAINER_LAUNCH_FAILED
-        _status(world, task, mesos_pb2.TASK_FAILED, now, message, Status.SOURCE_AGENT, reason)
+        statuses.advance(world, task, mesos_pb2.TASK_FAILED, now, message, Status.SOURCE_AGENT, reason)
         return
     task.unpublished.discard(provider.id)
     if not task.unpublished and not task.launched:
@@ -182,7 +150,7 @@ def _start(world: World, task: Task, now: float) -> None:
     record = task.record
     framework = world.frameworks.get(record.framework_id)
     if framework is None:
-        _finish(world, task)
+        statuses.finish(world, task)
         return
     info = mesos_pb2.TaskInfo()
     info.CopyFrom(record.task)
@@ -193,7 +161,7 @@ def _start(world: World, task: Task, now: float) -> None:
     task.launched = True
     user = info.command.user if info.command.HasField("user") else framework.info.user
     # STARTING is stored with the effect: after a crash a task that is STAGING was surely never started.
-    _status(world, task, mesos_pb2.TASK_STARTING, now)
+    statuses.advance(world, task, mesos_pb2.TASK_STARTING, now)
     world.effects.append(LaunchTask(record.framework_id, info, user, _cpu_resources(info)))
 
 
@@ -208,9 +176,7 @@ def tick(world: World, now: float, first: bool) -> None:
         for task in list(world.live_tasks()):
             if not task.launched:
                 _stage(world, task, now)
-    for task in world.tasks.values():
-        if task.record.unacknowledged and now >= task.next_send:
-            _send(world, task, now)
+    statuses.tick(world, now)
 
 
 def resume_kills(world: World) -> None:
@@ -230,7 +196,7 @@ def started(world: World, key: tuple[str, str], pid: int, start_ticks: int, boot
         return
     task.record = replace(task.record, pid=pid, start_ticks=start_ticks, boot_id=boot_id)
     if task.record.state == mesos_pb2.TASK_STARTING:
-        _status(world, task, mesos_pb2.TASK_RUNNING, now)
+        statuses.advance(world, task, mesos_pb2.TASK_RUNNING, now)
     else:
         world.effects.append(SaveTask(task.record))
 
@@ -265,7 +231,7 @@ def exited(
         state = mesos_pb2.TASK_FAILED
         if lost:
             reason, source = Status.REASON_EXECUTOR_TERMINATED, Status.SOURCE_AGENT
-    _status(world, task, state, now, message, source, reason)
+    statuses.advance(world, task, state, now, message, source, reason)
 
 
 def failed_to_start(world: World, key: tuple[str, str], message: str, now: float) -> None:
@@ -274,121 +240,10 @@ def failed_to_start(world: World, key: tuple[str, str], message: str, now: float
         return
     if task.record.kill_requested:
         reason = Status.REASON_TASK_KILLED_DURING_LAUNCH
-        _status(world, task, mesos_pb2.TASK_KILLED, now, message, Status.SOURCE_AGENT, reason)
+        statuses.advance(world, task, mesos_pb2.TASK_KILLED, now, message, Status.SOURCE_AGENT, reason)
         return
     reason = Status.REASON_CONTAINER_LAUNCH_FAILED
-    _status(world, task, mesos_pb2.TASK_FAILED, now, message, Status.SOURCE_AGENT, reason)
-
-
-# Statuses
-
-
-def _status(
-    world: World,
-    task: Task,
-    state: State,
-    now: float,
-    message: str = "",
-    source: Status.Source = Status.SOURCE_EXECUTOR,
-    reason: Status.Reason | None = None,
-) -> None:
-    """The task is in another state: keep it, queue the status, tell the operators."""
-    record = task.record
-    status = Status(
-        task_id=record.task.task_id,
-        state=state,
-        source=source,
-        agent_id=mesos_pb2.AgentID(value=world.agent_id),
-        timestamp=now,
-        uuid=world.new_uuid(),
-    )
-    if message:
-        status.message = message
-    if reason is not None:
-        status.reason = reason
-    if task.launched:
-        _container(world, task, status)
-    task.record = replace(
-        record,
-        state=state,
-        statuses=(*record.statuses, status),
-        unacknowledged=record.unacknowledged + 1,
-    )
-    log.info("task %s of framework %s is %s%s", task.key[1], task.key[0], State.Name(state), message and f": {message}")
-    event = master_pb2.Event(type=master_pb2.Event.TASK_UPDATED)
-    event.task_updated.framework_id.value = record.framework_id
-    event.task_updated.status.CopyFrom(status)
-    event.task_updated.state = state
-    world.to_operators(event)
-    if not task.live:
-        task.publishing.clear()
-        task.unpublished.clear()
-        world.counters[State.Name(state).lower()] += 1
-        world.allocate_now = True
-    if record.framework_id not in world.frameworks:
-        # Nobody is left to be told.
-        task.record = replace(task.record, unacknowledged=0)
-        if not task.live:
-            _finish(world, task)
-            return
-    world.effects.append(SaveTask(task.record))
-    if task.record.unacknowledged == 1:
-        task.backoff = FIRST_BACKOFF
-        _send(world, task, now)
-
-
-def _container(world: World, task: Task, status: Status) -> None:
-    status.container_status.container_id.value = task.container_id
-    status.container_status.network_infos.add().ip_addresses.add(
-        protocol=mesos_pb2.NetworkInfo.IPv4, ip_address=world.options.ip
-    )
-    if task.record.pid is not None:
-        status.container_status.executor_pid = task.record.pid
-
-
-def _send(world: World, task: Task, now: float) -> None:
-    framework = world.frameworks.get(task.record.framework_id)
-    event = scheduler_pb2.Event(type=scheduler_pb2.Event.UPDATE)
-    event.update.status.CopyFrom(task.record.statuses[-task.record.unacknowledged])
-    world.to_framework(framework, event)
-    task.backoff = task.backoff or FIRST_BACKOFF
-    task.next_send = now + task.backoff
-    task.backoff = min(task.backoff * 2, MOST_BACKOFF)
-
-
-def acknowledge(world: World, framework: Framework, call: scheduler_pb2.Call.Acknowledge, now: float) -> None:
-    """The first unacknowledged status, or nothing: an acknowledgement may come twice or late."""
-    task = world.tasks.get((framework.id, call.task_id.value))
-    if task is None or not task.record.unacknowledged:
-        log.info("framework %s acknowledges unknown task %s; ignored", framework.id, call.task_id.value)
-        return
-    if task.record.statuses[-task.record.unacknowledged].uuid != call.uuid:
-        log.info("framework %s acknowledges another status of task %s; ignored", framework.id, task.key[1])
-        return
-    task.record = replace(task.record, unacknowledged=task.record.unacknowledged - 1)
-    if task.record.unacknowledged:
-        world.effects.append(SaveTask(task.record))
-        task.backoff = FIRST_BACKOFF
-        _send(world, task, now)
-    elif not task.live:
-        _finish(world, task)
-    else:
-        world.effects.append(SaveTask(task.record))
-
-
-def _finish(world: World, task: Task) -> None:
-    """Nothing is left to be said of it."""
-    del world.tasks[task.key]
-    world.completed.append(task.record)
-    world.effects.append(RemoveTask(*task.key))
-
-
-def framework_back(world: World, framework: Framework, now: float) -> None:
-    """The framework has a new stream: what is not acknowledged is sent at once."""
-    for task in world.tasks.values():
-        if task.record.framework_id == framework.id and task.record.unacknowledged:
-            task.backoff = FIRST_BACKOFF
-            _send(world, task, now)
+    statuses.advance(world, task, mesos_pb2.TASK_FAILED, now, message, Status.SOURCE_AGENT, reason)
 
 
 def framework_gone(world: World, framework_id: str, now: float) -> None:
@@ -396,41 +251,12 @@ def framework_gone(world: World, framework_id: str, now: float) -> None:
     for task in [t for t in world.tasks.values() if t.record.framework_id == framework_id]:
         task.record = replace(task.record, unacknowledged=0)
         if not task.live:
-            _finish(world, task)
+            statuses.finish(world, task)
         elif not task.launched:
             reason, source = Status.REASON_FRAMEWORK_REMOVED, Status.SOURCE_MASTER
-            _status(world, task, mesos_pb2.TASK_KILLED, now, "Framework removed", source, reason)
+            statuses.advance(world, task, mesos_pb2.TASK_KILLED, now, "Framework removed", source, reason)
         else:
             _request_kill(world, task, _grace(task.record.task.kill_policy))
-
-
-def answer(
-    world: World,
-    framework: Framework,
-    task_id: str,
-    state: State,
-    message: str,
-    reason: Status.Reason,
-    now: float,
-    agent_id: str | None = None,
-    task: Task | None = None,
-) -> None:
-    """One status without uuid: what became of a call, sent once."""
-    status = Status(
-        task_id=mesos_pb2.TaskID(value=task_id),
-        state=state,
-        message=message,
-        source=Status.SOURCE_MASTER,
-        reason=reason,
-        timestamp=now,
-    )
-    if agent_id is not None:
-        status.agent_id.value = agent_id
-    if task is not None and task.launched:
-        _container(world, task, status)
-    event = scheduler_pb2.Event(type=scheduler_pb2.Event.UPDATE)
-    event.update.status.CopyFrom(status)
-    world.to_framework(framework, event)
 
 
 # What frameworks ask
@@ -447,13 +273,13 @@ def kill(world: World, framework: Framework, call: scheduler_pb2.Call.Kill, now:
     log.info("framework %s kills task %s", framework.id, task.key[1])
     if not task.launched:
         reason, source = Status.REASON_TASK_KILLED_DURING_LAUNCH, Status.SOURCE_AGENT
-        _status(world, task, mesos_pb2.TASK_KILLED, now, "Killed before it was started", source, reason)
+        statuses.advance(world, task, mesos_pb2.TASK_KILLED, now, "Killed before it was started", source, reason)
         return
     policy = call.kill_policy if call.HasField("kill_policy") else task.record.task.kill_policy
     _request_kill(world, task, _grace(policy))
     wants_killing = framework.can(mesos_pb2.FrameworkInfo.Capability.TASK_KILLING_STATE)
     if wants_killing and task.record.state != mesos_pb2.TASK_KILLING:
-        _status(world, task, mesos_pb2.TASK_KILLING, now)
+        statuses.advance(world, task, mesos_pb2.TASK_KILLING, now)
 
 
 def _request_kill(world: World, task: Task, grace: float) -> None:
@@ -488,7 +314,7 @@ def reconcile(
 
 
 def _tell(world: World, framework: Framework, task: Task, now: float) -> None:
-    answer(
+    statuses.answer(
         world,
         framework,
         task.key[1],
@@ -509,4 +335,4 @@ def _unknown(world: World, framework: Framework, task_id: str, agent_id: str | N
         state, message = mesos_pb2.TASK_UNKNOWN, "Reconciliation: Task is unknown"
     if not aware:
         state = mesos_pb2.TASK_LOST
-    answer(world, framework, task_id, state, message, Status.REASON_RECONCILIATION, now, agent_id)
+    statuses.answer(world, framework, task_id, state, message, Status.REASON_RECONCILIATION, now, agent_id)

@@ -200,8 +200,10 @@ def test_nothing_negative_is_offered() -> None:
     framework = FrameworkClient(host)
     framework.accept(framework.offer(), launch(host, "t", [scalar("cpus", 6), scalar("mem", 64)]))
     host.config(floor=6)
+    (offer,) = framework.offers()
     provider = ProviderClient(host, {})
     provider.update_state(floor=2)  # the host lost CPUs of the floor
+    assert [e.rescind.offer_id for e in framework.take(Event.RESCIND)] == [offer.id]
     assert text(framework.offer().resources) == "mem:4032; ports:[31000-32000]"
 
 

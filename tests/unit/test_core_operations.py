@@ -278,6 +278,20 @@ def test_an_operation_the_provider_never_saw() -> None:
     assert not stage.host.master.world.operations
 
 
+def test_a_reservation_the_provider_never_saw() -> None:
+    stage = Stage()
+    reserved = with_role(stage.provider.raw("numa/0", 3, "test"), "test")
+    stage.framework.accept(stage.framework.offer(), reserve([reserved]))
+    (applied,) = stage.provider.applied()
+    stage.provider.close()
+    stage.provider.subscribe()
+    stage.provider.update_state()  # its totals know nothing of the reservation
+    assert "[RAW numa/0 default]:5" in stage.free()  # what it would take is held until that is settled
+    stage.provider.status(applied, "OPERATION_DROPPED")
+    there = stage.free()
+    assert "DYNAMIC" not in there and "[RAW numa/0 default]:8" in there
+
+
 def test_a_finished_operation_in_a_report_is_counted_once() -> None:
     stage = Stage()
     stage.framework.accept(stage.framework.offer(), create([stage.raw()]))
@@ -362,6 +376,7 @@ def test_a_set_shrinks_by_what_nobody_uses() -> None:
     two = with_role(stage.provider.cpu_set("s1", "numa/0", 2), "test")
     assert "does not contain" in stage.refused(resize([whole], subtract=[two])).message
     assert "exactly one" in stage.refused(resize([whole])).message
+    assert "does not contain" in stage.refused(resize([whole], add=[stage.raw(9)])).message
     one = with_role(stage.provider.cpu_set("s1", "numa/0", 1), "test")
     stage.framework.accept(stage.framework.offer(), resize([whole], subtract=[one]))
     (applied,) = stage.provider.applied()
