@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -57,6 +58,9 @@ class Store:
 
     def __init__(self, path: str) -> None:
         self._database: Database = open_database(path, "agent")
+        # It holds what only the operator may read: environments of tasks, credentials in URIs. SQLite gives the
+        # files beside it the same mode.
+        Path(path).chmod(0o600)
 
     def close(self) -> None:
         self._database.close()

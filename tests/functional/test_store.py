@@ -176,6 +176,15 @@ def test_fields_of_a_newer_version_survive(tmp_path: Path) -> None:
     assert data.endswith(unknown)
 
 
+def test_only_the_owner_may_read_the_state(tmp_path: Path) -> None:
+    store = Store(str(tmp_path / "agent.db"))
+    save(store, EVERYTHING)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert set(modes.values()) == {0o600}, modes
+    assert "agent.db-wal" in modes
+    store.close()
+
+
 def test_two_agents_cannot_share_a_database(tmp_path: Path) -> None:
     store = Store(str(tmp_path / "agent.db"))
     with pytest.raises(DatabaseError, match="in use"):
