@@ -255,6 +255,8 @@ class _Pack:
         self, group: list[Vertex], distance: int, others: list[int], numbers: Sequence[Collection[int]], most: int
     ) -> tuple[Rows, int, int]:
         """The table of groups that are the same but for their ids, or of one group; `numbers`: of nodes, for each."""
+        if len(group) > 1 and not most:
+            return {0: {0: 0}}, 0, 0
         limit = min(most, max(numbers[0], default=0))
         if len(group) == 1:
             rows, room, nodes = self.rows(group[0], others, limit)
