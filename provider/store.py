@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -268,7 +269,8 @@ def peek(path: str | os.PathLike[str]) -> State:
 
     Raises StoreError where it cannot be read (another schema, damaged).
     """
-    engine = sa.create_engine(f"sqlite:///file:{quote(str(path))}?mode=ro&uri=true")
+    name = f"file:{quote(os.fspath(path))}?mode=ro"
+    engine = sa.create_engine("sqlite://", creator=lambda: sqlite3.connect(name, uri=True))
     try:
         with engine.connect() as connection:
             sets = {one.id: one for one in _load_sets(connection)}

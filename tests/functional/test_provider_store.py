@@ -179,12 +179,15 @@ def test_a_damaged_database_is_refused_and_left_as_it_is(tmp_path: Path, damage:
 
 
 def test_a_look_at_a_path_with_strange_letters(tmp_path: Path) -> None:
-    directory = tmp_path / "a b#c%3Fd%"
-    directory.mkdir()
-    made = Store(directory / "provider.db")
+    made = Store(tmp_path / "provider.db")
     made.save_outcome(State(), SETS, record())
-    assert peek(directory / "provider.db") == SETS
     made.close()
+    directory = tmp_path / "a b?c#d%3Fe%"
+    directory.mkdir()
+    (tmp_path / "provider.db").rename(directory / "provider.db")
+    assert peek(directory / "provider.db") == SETS
+    with pytest.raises(StoreError, match="cannot be read"):
+        peek(directory / "other.db")
 
 
 def test_checkpoints_surround_every_statement(tmp_path: Path) -> None:
