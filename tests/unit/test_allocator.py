@@ -175,7 +175,7 @@ def test_two_sets_share_a_core_only_where_both_may() -> None:
 def test_quantities_by_zone_are_exact() -> None:
     placed = place(D16, 4, quantities={"numa/0": 1, "numa/1": 3})
     assert cpus(placed) == "0,4-5,12"
-    with pytest.raises(Refused, match="3 CPUs of numa/0 asked for, 1 are free there; the zone .* numa/1 with 8"):
+    with pytest.raises(Refused, match=r"3 CPUs of numa/0 asked for, 1 are free there; the zone .* numa/1 with 8"):
         place(D16, 3, "0,4-7,12-15", quantities={"numa/0": 3})
     with pytest.raises(Refused, match="no zone 'numa/7'"):
         place(D16, 1, quantities={"numa/7": 1})
