@@ -9,6 +9,7 @@ CPUs (the provider does).
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterable
 
 from agent_api.core import offers, operations, statuses, tasks, validation
@@ -350,7 +351,7 @@ def _create(
         raise _RefusedError("create_cpuset.target_profile is empty: name a profile")
     if not create.source:
         raise _RefusedError("create_cpuset.source is empty: name the RAW resources that the set is made of")
-    if create.HasField("burst") and not create.burst > 0:
+    if create.HasField("burst") and not (math.isfinite(create.burst) and create.burst > 0):
         raise _RefusedError(f"create_cpuset.burst: {create.burst:g} is not a number of CPUs above 0")
     source = _checked(create.source, role, left)
     provider = _provider(world, source)

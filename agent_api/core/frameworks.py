@@ -271,7 +271,7 @@ def call(world: World, message: Call, stream_id: str | None, now: float) -> int:
         case Call.ACKNOWLEDGE_OPERATION_STATUS:
             operations.acknowledge(world, framework, message.acknowledge_operation_status)
         case Call.RECONCILE_OPERATIONS:
-            operations.reconcile(world, framework, list(message.reconcile_operations.operations))
+            operations.reconcile(world, framework, list(message.reconcile_operations.operations), now)
         case Call.UPDATE_FRAMEWORK:
             _update(world, framework, message.update_framework, now)
             return 200

@@ -236,7 +236,10 @@ def _settle(world: World, provider: Provider, operation: Operation) -> None:
     if last.state == mesos_pb2.OPERATION_FINISHED:
         converted = rs.unallocate(last.converted_resources) or operation.converted
         operation.converted = converted
-        if not operation.speculated and provider.ready:
+        if operation.speculated and rs.contains(provider.total, converted):
+            # Nothing moves; the provider's newer metadata takes the place of what was guessed.
+            provider.total = rs.add(rs.subtract(provider.total, converted), converted)
+        elif not operation.speculated and provider.ready:
             if rs.contains(provider.total, operation.consumed):
                 provider.total = rs.add(rs.subtract(provider.total, operation.consumed), converted)
             else:
@@ -410,7 +413,10 @@ def _resend(world: World, operation: Operation, now: float) -> None:
 
 
 def reconcile(
-    world: World, framework: Framework, wanted: list[scheduler_pb2.Call.ReconcileOperations.Operation]
+    world: World,
+    framework: Framework,
+    wanted: list[scheduler_pb2.Call.ReconcileOperations.Operation],
+    now: float,
 ) -> None:
     """One status without uuid for each operation that is asked for; for all there are, where none is named."""
     own = [o for o in world.operations.values() if o.framework_id == framework.id and o.operation_id is not None]
@@ -423,7 +429,7 @@ def reconcile(
     for item in wanted:
         operation_id = item.operation_id.value
         known = next((o for o in (*own, *gone) if o.operation_id == operation_id), None)
-        _tell(world, framework, _answer(world, known) if known is not None else _unknown(world, item))
+        _tell(world, framework, _answer(world, known) if known is not None else _unknown(world, item, now))
 
 
 def _answer(world: World, operation: Operation) -> Status:
@@ -434,8 +440,9 @@ def _answer(world: World, operation: Operation) -> Status:
     return status
 
 
-def _unknown(world: World, item: scheduler_pb2.Call.ReconcileOperations.Operation) -> Status:
-    """Nothing is known of it. While a provider may still tell of it, that is no answer yet."""
+def _unknown(world: World, item: scheduler_pb2.Call.ReconcileOperations.Operation, now: float) -> Status:
+    """Nothing is known of it. While a provider may still tell of it, that is no answer yet; where no provider is
+    named, that while ends some time after the agent's start."""
     status = Status(operation_id=item.operation_id, state=mesos_pb2.OPERATION_UNKNOWN)
     if item.HasField("agent_id"):
         status.agent_id.CopyFrom(item.agent_id)
@@ -445,11 +452,13 @@ def _unknown(world: World, item: scheduler_pb2.Call.ReconcileOperations.Operatio
         status.message = "Reconciliation: Both operation and agent are unknown"
         return status
     provider = world.providers.get(item.resource_provider_id.value)
+    starting = now < world.start_time + world.options.recovery_timeout
     if provider is not None and provider.record.gone:
         status.state = mesos_pb2.OPERATION_GONE_BY_OPERATOR
         status.message = "Reconciliation: The resource provider was removed"
     elif (provider is not None and not provider.ready) or (
         provider is None
+        and starting
         and not item.HasField("resource_provider_id")
         and any(not p.reported and not p.record.gone for p in world.providers.values())
     ):
