@@ -43,6 +43,7 @@ Call = resource_provider_pb2.Call
 Event = resource_provider_pb2.Event
 
 RECONCILE_SECONDS = 3.0
+REPORT_LOOKS_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ class Manager:
         self._unsaved: dict[bytes, Record] = {}
         """Ended operations that could not be committed yet, and are told to nobody."""
         self._dirty = False
+        self._reported = 0.0
         self._last_reconcile = 0.0
         self._keeper = Keeper(world.enforcer)
         self._labels: dict[tuple[str, str, int, int], dict[str, str]] = {}
@@ -282,21 +284,30 @@ class Manager:
             framework_id=apply.framework_id.value if apply.HasField("framework_id") else None,
             info=apply.info,
         )
-        context = self._context(operation)
-        outcome = operations.decide(context, self._state, operation)
+        occupied: Mapping[str, int] = {}
+        try:
+            occupied = self._occupied(operation.info)
+            outcome = operations.decide(self._context(occupied), self._state, operation)
+        except Exception as error:
+            # A fault of ours in one decision must not take the stream from everybody else.
+            log.exception("operation %s could not be decided", uuid.hex())
+            outcome = Refusal(mesos_pb2.OPERATION_FAILED, f"internal error: {type(error).__name__}: {error}")
         self._world.checkpoint("decided")
         if isinstance(outcome, Change):
             outcome = self._enforce(outcome)
         self._world.checkpoint("enforced")
-        self._conclude(context, operation, outcome)
+        self._conclude(operation, outcome)
 
-    def _context(self, operation: Operation) -> Context:
-        occupied = {}
-        if operation.info.HasField("destroy_cpuset"):
-            for resource in operation.info.destroy_cpuset.source:
-                one = self._state.sets.get(resource.cpu.source.id)
-                if one is not None:
-                    occupied[one.id] = len(self._world.enforcer.processes(one.id, shared=not one.exclusive))
+    def _occupied(self, info: mesos_pb2.Offer.Operation) -> dict[str, int]:
+        """Processes in the sets that are to be destroyed."""
+        named = {resource.cpu.source.id for resource in info.destroy_cpuset.source}
+        return {
+            one.id: len(self._world.enforcer.processes(one.id, shared=not one.exclusive))
+            for one in self._state.sets.values()
+            if one.id in named
+        }
+
+    def _context(self, occupied: Mapping[str, int]) -> Context:
         return Context(
             host=self.host,
             provider_id=self._provider_id or "",
@@ -316,9 +327,9 @@ class Manager:
             return Refusal(mesos_pb2.OPERATION_FAILED, f"the kernel refused: {error}")
         return change
 
-    def _conclude(self, context: Context, operation: Operation, outcome: Change | Refusal) -> None:
+    def _conclude(self, operation: Operation, outcome: Change | Refusal) -> None:
         """Commit the outcome in one transaction, then tell it."""
-        record = self._record(context, operation, outcome)
+        record = self._record(operation, outcome)
         after = outcome.after if isinstance(outcome, Change) else self._state
         try:
             self._world.store.save_outcome(self._state, after, record)
@@ -327,7 +338,7 @@ class Manager:
             self._put_back()
             if isinstance(outcome, Change):
                 failed = Refusal(mesos_pb2.OPERATION_FAILED, f"the outcome could not be stored: {error}")
-                record = self._record(context, operation, failed)
+                record = self._record(operation, failed)
             # Nothing is told before it is committed: this is tried again until it is.
             self._unsaved[operation.uuid] = record
             self._save_unsaved()
@@ -346,11 +357,11 @@ class Manager:
         if isinstance(outcome, Change):
             self._want_report()
 
-    def _record(self, context: Context, operation: Operation, outcome: Change | Refusal) -> Record:
-        status = operations.terminal_status(context, operation, outcome, self._world.new_uuid())
+    def _record(self, operation: Operation, outcome: Change | Refusal) -> Record:
+        status = operations.terminal_status(self._provider_id or "", operation, outcome, self._world.new_uuid())
         info = mesos_pb2.Offer.Operation()
         info.CopyFrom(operation.info)
-        return Record(operation.uuid, operation.framework_id, info, status, False, context.now)
+        return Record(operation.uuid, operation.framework_id, info, status, False, self._world.clock())
 
     def _put_back(self) -> None:
         try:
@@ -397,7 +408,7 @@ class Manager:
             elif uuid not in self._unsaved:
                 operation = Operation(uuid, self._version, None, mesos_pb2.Offer.Operation())
                 dropped = Refusal(mesos_pb2.OPERATION_DROPPED, "the provider does not know this operation")
-                self._conclude(self._context(operation), operation, dropped)
+                self._conclude(operation, dropped)
 
     # -- statuses ---------------------------------------------------------------------------------------------------
 
@@ -435,6 +446,7 @@ class Manager:
 
     def _report(self) -> None:
         self._dirty = False
+        self._reported = self._world.clock()
         call = self._call(Call.UPDATE_STATE)
         update = call.update_state
         provider_id = self._provider_id or ""
@@ -577,5 +589,7 @@ class Manager:
             self._catalogue.judge(known, self.host)
         else:
             self._catalogue.known = known
-        if (known.ok, known.outcome, known.profiles) != (before.ok, before.outcome, before.profiles):
+        said = (known.ok, known.outcome, known.profiles) != (before.ok, before.outcome, before.profiles)
+        # The time of the last look is told as well, but not each time.
+        if said or self._world.clock() - self._reported >= REPORT_LOOKS_SECONDS:
             self._want_report()

@@ -130,7 +130,7 @@ def decide(context: Context, state: State, operation: Operation) -> Change | Ref
 
 
 def terminal_status(
-    context: Context, operation: Operation, outcome: Change | Refusal, status_uuid: bytes
+    provider_id: str, operation: Operation, outcome: Change | Refusal, status_uuid: bytes
 ) -> mesos_pb2.OperationStatus:
     """The status that tells the outcome."""
     status = mesos_pb2.OperationStatus()
@@ -143,7 +143,7 @@ def terminal_status(
         status.state = outcome.state
         status.message = outcome.message
     status.uuid.value = status_uuid
-    status.resource_provider_id.value = context.provider_id
+    status.resource_provider_id.value = provider_id
     return status
 
 
@@ -309,9 +309,10 @@ def _create(context: Context, state: State, operation: Operation) -> Change:
     total = sum(amounts.values())
     burst = _burst(profile, total, create.burst if create.HasField("burst") else None)
     cpus = blocked = mems = 0
+    notes: tuple[str, ...] = ()
     if profile.mode == inventory.EXCLUSIVE:
         placement = _place(context, state, profile, total, _by_zone(amounts))
-        cpus, blocked, mems = placement.cpus, placement.blocked, placement.mems
+        cpus, blocked, mems, notes = placement.cpus, placement.blocked, placement.mems, placement.notes
     new = CpuSet(
         id=context.new_set_id,
         profile=profile,
@@ -326,7 +327,7 @@ def _create(context: Context, state: State, operation: Operation) -> Change:
     )
     after = state.with_set(new)
     converted = inventory.set_resources(context.host, after, context.provider_id, new)
-    return Change(after, tuple(converted), _describe("made", new))
+    return Change(after, tuple(converted), _describe("made", new, notes))
 
 
 def _profile(context: Context, name: str) -> Profile:
@@ -514,7 +515,8 @@ def _gained(context: Context, before: State, after: State) -> tuple[Resource, ..
     return tuple(inventory.raw_resources(context.host, after, context.provider_id, context.labels, gained))
 
 
-def _describe(done: str, one: CpuSet) -> str:
+def _describe(done: str, one: CpuSet, notes: tuple[str, ...] = ()) -> str:
     where = f"CPUs {cpuset.format_mask(one.cpus)}" if one.exclusive else f"a guarantee of {one.charge} CPUs"
     blocked = f" (blocked {cpuset.format_mask(one.blocked)})" if one.blocked else ""
-    return f"set {one.id} {done}: {where}{blocked}, profile {one.profile.name}, role {one.role}"
+    said = "".join(f"; {note}" for note in notes)
+    return f"set {one.id} {done}: {where}{blocked}, profile {one.profile.name}, role {one.role}{said}"

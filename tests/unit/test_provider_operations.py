@@ -451,11 +451,11 @@ def test_the_terminal_status() -> None:
     info.id.value = "op"
     operation = Operation(UUID, VERSION, "fw", info)
     outcome = do(info)
-    status = terminal_status(context(), operation, outcome, b"s" * 16)
+    status = terminal_status("rp", operation, outcome, b"s" * 16)
     assert status.state == mesos_pb2.OPERATION_FINISHED
     assert (status.operation_id.value, status.uuid.value, status.resource_provider_id.value) == ("op", b"s" * 16, "rp")
     assert len(status.converted_resources) == 1
-    failed = terminal_status(context(), operation, Refusal(mesos_pb2.OPERATION_FAILED, "no"), b"s" * 16)
+    failed = terminal_status("rp", operation, Refusal(mesos_pb2.OPERATION_FAILED, "no"), b"s" * 16)
     assert (failed.state, failed.message) == (mesos_pb2.OPERATION_FAILED, "no")
     assert not failed.converted_resources
 
