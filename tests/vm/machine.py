@@ -11,7 +11,6 @@ import json
 import os
 import socket
 import subprocess
-import textwrap
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +37,7 @@ class Machine:
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
         self._pending = b""
+        self._sent: set[str] = set()
         self._numbers = itertools.count(1)
 
     def command(self) -> list[str]:
@@ -71,6 +71,7 @@ class Machine:
             )
         self.boots += 1
         self._pending = b""
+        self._sent.clear()
         until = time.monotonic() + timeout
         while self._socket is None:
             self._alive(until, "opens no channel")
@@ -123,9 +124,12 @@ class Machine:
             self._pending += data
 
     def call(self, function: Callable[..., Any], *args: Any, timeout: float = 60) -> Any:
-        """Run a function of ours inside: its source is sent, so it may use only its arguments (JSON), what it imports
-        itself, and functions sent before."""
-        source = textwrap.dedent(inspect.getsource(function))
+        """Run a function of ours inside. Its whole module is sent once for each boot: it may import the standard library
+        only. Arguments and value are JSON."""
+        module = inspect.getmodule(function)
+        assert module and module.__file__
+        source = "" if module.__file__ in self._sent else Path(module.__file__).read_text()
+        self._sent.add(module.__file__)
         return self._ask(timeout, op="call", source=source, name=function.__name__, args=args)
 
     def run(self, *argv: str, timeout: float = 60, env: dict[str, str] | None = None, check: bool = True) -> Any:
