@@ -293,7 +293,7 @@ class Manager:
             log.exception("operation %s could not be decided", uuid.hex())
             outcome = Refusal(mesos_pb2.OPERATION_FAILED, f"internal error: {type(error).__name__}: {error}")
         self._world.checkpoint("decided")
-        if isinstance(outcome, Change):
+        if isinstance(outcome, Change) and outcome.after.sets != self._state.sets:
             outcome = self._enforce(outcome)
         self._world.checkpoint("enforced")
         self._conclude(operation, outcome)

@@ -196,6 +196,8 @@ class Service:
             )
             self.manager = Manager(world, info, config, self._send, self._wanted)
             self.manager.recover()
+            if self._cgroup_lock < 0:
+                self._cgroup_lock = _own_cgroups(enforcer)
             self.client = Client(
                 reactor,
                 target,
@@ -272,15 +274,16 @@ class Service:
 def _own_cgroups(enforcer: cgroups.Enforcer) -> int:
     """Lock our base directory, or raise ConfigError: two providers there would undo each other's sets.
 
-    Returns the file descriptor that holds the lock; -1 where there is no directory to lock.
+    Returns the file descriptor that holds the lock; -1 where there is no directory to lock (yet).
     """
     plain = enforcer.plain_path()
     if not plain:
         return -1
     base = Path(plain).parent
     try:
-        base.mkdir(exist_ok=True)
         lock = os.open(base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return -1
     except OSError as error:
         raise ConfigError(f"--cgroup-root: {base}: {error.strerror}") from error
     try:

@@ -37,6 +37,7 @@ class Process:
         self.config = directory / "config.json"
         self.write_config(profiles={"uri": str(self.profiles), "poll_interval_seconds": 0.5}, **cpu)
         self.log = directory / "log"
+        self.cgroup_root = "none"
         self.process: subprocess.Popen[bytes] | None = None
 
     def write_config(self, **cpu: Any) -> None:
@@ -45,7 +46,8 @@ class Process:
     def command(self, *more: str) -> list[str]:
         return [
             *(sys.executable, "-m", "agent_api.cli.main", "provider", "--config", str(self.config)),
-            *("--work-dir", str(self.directory / "work"), "--sysfs-root", str(self.root), "--cgroup-root", "none"),
+            *("--work-dir", str(self.directory / "work"), "--sysfs-root", str(self.root)),
+            *("--cgroup-root", self.cgroup_root),
             *more,
         ]
 
@@ -263,6 +265,37 @@ def test_one_process_for_a_work_directory(agent: FakeAgent, process: Process) ->
     )
     assert second.returncode == 1
     assert "is in use by another process" in second.stderr
+
+
+def test_a_provider_with_a_cgroup_tree_and_a_second_one_on_it(
+    agent: FakeAgent, process: Process, tmp_path: Path
+) -> None:
+    tree = tmp_path / "cg"
+    tree.mkdir()
+    for name, text in (("cgroup.controllers", "cpuset cpu"), ("cpuset.cpus.effective", "0-7")):
+        (tree / name).write_text(text)
+    (tree / "cpuset.mems.effective").write_text("0")
+    process.cgroup_root = str(tree)
+    process.start(agent.url)
+    stream, report = ready(agent)
+    assert report.cpu_report.topology.enforcement == "cgroup2"
+    stream.send(apply(fit(create(2)), b"1" * 16, report.resource_version_uuid.value))
+    status = agent.call(Call.UPDATE_OPERATION_STATUS).update_operation_status.status
+    assert status.state == mesos_pb2.OPERATION_FINISHED, status.message
+    labels = {x.key: x.value for x in status.converted_resources[0].cpu.source.metadata.labels}
+    assert (Path(labels["cgroup"]) / "cpuset.cpus").read_text() == "1,5"
+    assert Path(labels["cgroup"]).parent == tree / "pinfold"
+    assert (tree / "pinfold/plain/cpuset.cpus").read_text() == "0,2-4,6-7"
+    other = Process(tmp_path / "other")
+    other.cgroup_root = str(tree)
+    refused = subprocess.run(
+        other.command("--agent", agent.url), capture_output=True, text=True, cwd=ROOT, timeout=30, check=False
+    )
+    assert refused.returncode == 1
+    assert "another provider works in" in refused.stderr
+    assert (Path(labels["cgroup"]) / "cpuset.cpus").read_text() == "1,5"
+    assert process.stop() == 0
+    assert (Path(labels["cgroup"]) / "cpuset.cpus").read_text() == "1,5", "sets stay at an ordinary stop"
 
 
 def test_teardown_ends_the_process(agent: FakeAgent, process: Process) -> None:
