@@ -1,0 +1,96 @@
+"""An agent with a provider, and a way to run a client's program against it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients.packages import UnavailableError
+from tests.functional.harness import AgentProcess, provider_config, running_agent
+
+DRIVERS = Path(__file__).with_name("drivers")
+RUN_SECONDS = 60
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "clients: third-party Mesos clients, unmodified; fetches their packages")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if DRIVERS.parent in item.path.parents:
+            item.add_marker(pytest.mark.clients)
+            # The first run fetches packages.
+            item.add_marker(pytest.mark.timeout(600))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Iterator[None]:
+    try:
+        return (yield)
+    except UnavailableError as error:
+        pytest.skip(str(error))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    try:
+        return (yield)
+    except UnavailableError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentProcess]:
+    """One agent for all clients, so that each meets what the others left.
+
+    Where the host has CPUs for it there is a provider, and the offers hold RAW CPUs with fields that no client knows.
+    """
+    directory = tmp_path_factory.mktemp("clients")
+    with running_agent(directory) as started:
+        if len(os.sched_getaffinity(0)) > 1:
+            config = {"info": provider_config(directory)}
+            call = {"type": "ADD_RESOURCE_PROVIDER_CONFIG", "add_resource_provider_config": config}
+            response = started.agent_call(call)
+            assert response.status_code == 200, response.text
+            started.wait_ready()
+        yield started
+
+
+def address(url: str) -> str:
+    """host:port of a URL."""
+    return url.split("//", 1)[1]
+
+
+@pytest.fixture
+def drive(tmp_path: Path) -> Callable[..., list[dict[str, Any]]]:
+    """Run a client's program and return the JSON lines that it printed; it must end with 0."""
+
+    def run(*command: str | Path, environ: dict[str, str] | None = None) -> list[dict[str, Any]]:
+        out, err = tmp_path / "out", tmp_path / "err"
+        with out.open("w") as stdout, err.open("w") as stderr:
+            process = subprocess.Popen(
+                [str(part) for part in command],
+                cwd=tmp_path,
+                env={**os.environ, **(environ or {})},
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+            )
+            try:
+                status = process.wait(RUN_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                status = None
+        said = f"{out.read_text()[-3000:]}\n{err.read_text()[-3000:]}"
+        assert status == 0, f"{command[1]} ended with {status}:\n{said}"
+        return [json.loads(line) for line in out.read_text().splitlines() if line.startswith("{")]
+
+    return run

@@ -1,0 +1,166 @@
+"""The Mesos clients on PyPI."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_api.wire import mesos_pb2, scheduler_pb2
+from tests.clients import packages
+from tests.clients.conftest import DRIVERS, address
+from tests.functional.harness import AgentProcess, Framework, is_plain, launch, take, wait_for
+
+Drive = Callable[..., list[dict[str, Any]]]
+RAN = ["TASK_STARTING", "TASK_RUNNING", "TASK_FINISHED"]
+
+
+def states(events: list[dict[str, Any]]) -> list[str]:
+    return [event["state"] for event in events if event["event"] == "update"]
+
+
+def one(events: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    (found,) = [event for event in events if event["event"] == name]
+    return found
+
+
+def gone(agent: AgentProcess, framework_id: str) -> bool:
+    """Whether the master holds the framework as completed."""
+    frameworks = agent.master_get("GET_FRAMEWORKS")
+    ids = [f["framework_info"]["id"]["value"] for f in frameworks.get("frameworks", [])]
+    return framework_id not in ids
+
+
+def test_pymesos_runs_a_task(agent: AgentProcess, drive: Drive) -> None:
+    python = packages.pymesos()
+    events = drive(python, DRIVERS / "pymesos_scheduler.py", address(agent.master_url), "*", "plain")
+    registered = one(events, "registered")
+    assert re.fullmatch(r"\d+(\.\d+)*", registered["master"]["version"])
+    assert states(events) == RAN
+    assert any(event["event"] == "heartbeat" for event in events)
+    assert gone(agent, registered["framework_id"])
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="an exclusive set beside the floor needs two CPUs")
+def test_pymesos_runs_a_task_in_an_exclusive_set(agent: AgentProcess, drive: Drive) -> None:
+    python = packages.pymesos()
+    events = drive(python, DRIVERS / "pymesos_scheduler.py", address(agent.master_url), "latency", "cpuset")
+    status = one(events, "operation")["status"]
+    assert status["state"] == "OPERATION_FINISHED"
+    (made,) = status["converted_resources"]
+    cpus = {x["key"]: x["value"] for x in made["cpu"]["source"]["metadata"]["labels"]}["cpus"]
+    assert states(events) == RAN
+    (output,) = agent.work_dir.glob("tasks/*/*pymesos-cpuset*/stdout")
+    said = output.read_text()
+    assert f"PINFOLD_EXCLUSIVE_CPUS={cpus}\n" in said
+    assert re.search(rf"Cpus_allowed_list:\s*{re.escape(cpus)}$", said, re.M)
+    # The set goes with its framework.
+    wait_for(lambda: agent.cpusets() == [], 15, "set destroyed after teardown")
+
+
+@pytest.mark.parametrize("module", ["avmesos", "mesoshttp"])
+def test_avmesos_and_mesoshttp_run_a_task(agent: AgentProcess, drive: Drive, module: str) -> None:
+    python = packages.venv(module, f"{module}==0.4.2")
+    events = drive(python, DRIVERS / "avmesos_scheduler.py", module, agent.master_url)
+    subscribed = one(events, "subscribed")
+    assert subscribed["master"]["port"] == int(agent.master_url.rsplit(":", 1)[1])
+    assert states(events) == RAN
+    assert gone(agent, subscribed["framework_id"])
+
+
+def run_task(agent: AgentProcess, task_id: str, command: str = "true") -> Framework:
+    """A framework of our own that has a task running or finished."""
+    framework = Framework(agent.master_url, name="beside")
+    framework.subscribe()
+    offer, cpus = framework.offer(is_plain)
+    framework.accept([offer], launch(offer.agent_id.value, task_id, command, take(cpus, 0.1)))
+    framework.update(task_id, mesos_pb2.TASK_STARTING)
+    framework.update(task_id, mesos_pb2.TASK_RUNNING)
+    return framework
+
+
+def test_pymesos_operates(agent: AgentProcess, tmp_path: Path) -> None:
+    python = packages.pymesos()
+    out = tmp_path / "out"
+    command = [python, DRIVERS / "pymesos_operator.py", address(agent.master_url), address(agent.agent_url)]
+    with out.open("w") as stdout, (tmp_path / "err").open("w") as stderr:
+        process = subprocess.Popen([str(part) for part in command], stdout=stdout, stderr=stderr)
+        try:
+
+            def watching() -> bool:
+                assert process.poll() is None, (tmp_path / "err").read_text()[-3000:]
+                return '"watching"' in out.read_text()
+
+            wait_for(watching, 30, f"all calls answered: {out}")
+            framework = run_task(agent, "watched")
+            framework.update("watched", mesos_pb2.TASK_FINISHED)
+            framework.simple(scheduler_pb2.Call.TEARDOWN)
+            assert process.wait(45) == 0, (tmp_path / "err").read_text()[-3000:]
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+    events = [json.loads(line) for line in out.read_text().splitlines()]
+    assert one(events, "stopped")["ended"]
+    for side in ("master", "agent"):
+        answers = {e["call"]: e["answer"] for e in events if e["event"] == side}
+        assert answers["getHealth"] == {"type": "GET_HEALTH", "get_health": {"healthy": True}}
+        assert all(
+            answer.get("type") == re.sub(r"(?<=[a-z])([A-Z])", r"_\1", call).upper()
+            for call, answer in answers.items()
+            if call.startswith("get")
+        ), answers
+    answers = {e["call"]: e["answer"] for e in events if e["event"] == "master"}
+    assert len(answers["getAgents"]["get_agents"]["agents"]) == 1
+    assert one(events, "framework_added")["framework"]["framework_info"]["name"] == "beside"
+    assert one(events, "task_added")["task"]["task_id"]["value"] == "watched"
+    updates = [e["task"] for e in events if e["event"] == "task_updated"]
+    assert [update["state"] for update in updates] == RAN
+    assert one(events, "framework_removed")["framework"]["name"] == "beside"
+
+
+def test_avmesos_cli_lists(agent: AgentProcess, tmp_path: Path) -> None:
+    # The package asks for Python 3.12 in its metadata; its code runs on 3.11.
+    python = packages.venv("avmesos-cli", "avmesos-cli==1.3.0", options=("--ignore-requires-python",))
+    config = tmp_path / "config.toml"
+    config.write_text(f'[master]\naddress = "{address(agent.master_url)}"\n[agent]\nssl = false\n')
+
+    def cli(*arguments: str) -> str:
+        return subprocess.run(
+            [python, "-m", "avmesos.cli.mesos-cli", *arguments],
+            env={**os.environ, "MESOS_CLI_CONFIG": str(config)},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=True,
+        ).stdout
+
+    framework = run_task(agent, "listed", "sleep 60")
+    agent_id = agent.master_get("GET_AGENTS")["agents"][0]["agent_info"]["id"]["value"]
+    hostname = agent.master_get("GET_AGENTS")["agents"][0]["agent_info"]["hostname"]
+    assert re.search(rf"^{agent_id}\s+{re.escape(hostname)}\s+True\s*$", cli("agent", "list"), re.M)
+    assert re.search(rf"^{framework.id}\s+True\s.*\sbeside\s*$", cli("framework", "list"), re.M)
+    assert json.loads(cli("framework", "inspect", framework.id))["name"] == "beside"
+    assert re.search(rf"^listed\s+TASK_RUNNING\s+{framework.id}\s", cli("task", "list"), re.M)
+    task = json.loads(cli("task", "inspect", "listed"))
+    assert (task["id"], task["slave_id"]) == ("listed", agent_id)
+    framework.kill("listed")
+    framework.update("listed", mesos_pb2.TASK_KILLED)
+
+
+def test_mae_exports(agent: AgentProcess, tmp_path: Path) -> None:
+    python = packages.venv("mae", "mae==1.0.11")
+    host, port = address(agent.agent_url).split(":")
+    script = (
+        "import sys; from mae.mae import MesosAppExporter as E; e = E(*sys.argv[1:]);"
+        " print(e.get_mesos_slave_state()['get_tasks']['launched_tasks'] is not None, repr(e.collect()))"
+    )
+    done = subprocess.run([python, "-c", script, host, port], cwd=tmp_path, capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout) == (0, "True ''\n"), done.stderr
