@@ -11,11 +11,21 @@ from typing import Any
 
 import pytest
 
+from agent_api.wire import mesos_pb2
 from tests.clients.packages import UnavailableError
-from tests.functional.harness import AgentProcess, provider_config, running_agent
+from tests.functional.harness import (
+    AgentProcess,
+    Framework,
+    is_plain,
+    launch,
+    provider_config,
+    running_agent,
+    take,
+)
 
 DRIVERS = Path(__file__).with_name("drivers")
 RUN_SECONDS = 60
+RAN = ["TASK_STARTING", "TASK_RUNNING", "TASK_FINISHED"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -94,3 +104,30 @@ def drive(tmp_path: Path) -> Callable[..., list[dict[str, Any]]]:
         return [json.loads(line) for line in out.read_text().splitlines() if line.startswith("{")]
 
     return run
+
+
+def states(events: list[dict[str, Any]]) -> list[str]:
+    return [event["state"] for event in events if event["event"] == "update"]
+
+
+def one(events: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    (found,) = [event for event in events if event["event"] == name]
+    return found
+
+
+def gone(agent: AgentProcess, framework_id: str) -> bool:
+    """Whether the master holds the framework as completed."""
+    frameworks = agent.master_get("GET_FRAMEWORKS")
+    ids = [f["framework_info"]["id"]["value"] for f in frameworks.get("frameworks", [])]
+    return framework_id not in ids
+
+
+def run_task(agent: AgentProcess, task_id: str, command: str = "true") -> Framework:
+    """A framework of our own that has a task running or finished."""
+    framework = Framework(agent.master_url, name="beside")
+    framework.subscribe()
+    offer, cpus = framework.offer(is_plain)
+    framework.accept([offer], launch(offer.agent_id.value, task_id, command, take(cpus, 0.1)))
+    framework.update(task_id, mesos_pb2.TASK_STARTING)
+    framework.update(task_id, mesos_pb2.TASK_RUNNING)
+    return framework

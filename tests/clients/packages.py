@@ -1,7 +1,8 @@
 """Third-party clients as their authors publish them: fetched once into a cache outside the project, versions pinned.
 
 Decides where they are kept and how each kind of package is had; never what a test does with it, and it changes no
-file of a client. A package that cannot be had raises `UnavailableError`, and the test that wants it is skipped with that.
+file of a client. A package that cannot be had raises `UnavailableError`, and the test that wants it is skipped with
+that.
 
 The cache is `$PINFOLD_CLIENTS_CACHE`, or `pinfold-clients` in the user's cache directory. It may be removed at any
 time.

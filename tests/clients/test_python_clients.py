@@ -14,27 +14,10 @@ import pytest
 
 from agent_api.wire import mesos_pb2, scheduler_pb2
 from tests.clients import packages
-from tests.clients.conftest import DRIVERS, address
-from tests.functional.harness import AgentProcess, Framework, is_plain, launch, take, wait_for
+from tests.clients.conftest import DRIVERS, RAN, address, gone, one, run_task, states
+from tests.functional.harness import AgentProcess, wait_for
 
 Drive = Callable[..., list[dict[str, Any]]]
-RAN = ["TASK_STARTING", "TASK_RUNNING", "TASK_FINISHED"]
-
-
-def states(events: list[dict[str, Any]]) -> list[str]:
-    return [event["state"] for event in events if event["event"] == "update"]
-
-
-def one(events: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    (found,) = [event for event in events if event["event"] == name]
-    return found
-
-
-def gone(agent: AgentProcess, framework_id: str) -> bool:
-    """Whether the master holds the framework as completed."""
-    frameworks = agent.master_get("GET_FRAMEWORKS")
-    ids = [f["framework_info"]["id"]["value"] for f in frameworks.get("frameworks", [])]
-    return framework_id not in ids
 
 
 def test_pymesos_runs_a_task(agent: AgentProcess, drive: Drive) -> None:
@@ -72,17 +55,6 @@ def test_avmesos_and_mesoshttp_run_a_task(agent: AgentProcess, drive: Drive, mod
     assert subscribed["master"]["port"] == int(agent.master_url.rsplit(":", 1)[1])
     assert states(events) == RAN
     assert gone(agent, subscribed["framework_id"])
-
-
-def run_task(agent: AgentProcess, task_id: str, command: str = "true") -> Framework:
-    """A framework of our own that has a task running or finished."""
-    framework = Framework(agent.master_url, name="beside")
-    framework.subscribe()
-    offer, cpus = framework.offer(is_plain)
-    framework.accept([offer], launch(offer.agent_id.value, task_id, command, take(cpus, 0.1)))
-    framework.update(task_id, mesos_pb2.TASK_STARTING)
-    framework.update(task_id, mesos_pb2.TASK_RUNNING)
-    return framework
 
 
 def test_pymesos_operates(agent: AgentProcess, tmp_path: Path) -> None:
