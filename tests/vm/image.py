@@ -165,7 +165,21 @@ def root_image() -> Path:
             compiled.touch()
         for name in ("proc", "sys", "dev", "run", "tmp", "opt", "data", "etc", "var", "root", "sbin", "bin"):
             (tree / name).mkdir(exist_ok=True)
-        for name in ("sh", "mount", "umount", "cat", "ls", "ps", "sleep", "kill", "dmesg", "env", "true", "false", "echo"):
+        for name in (
+            "sh",
+            "mount",
+            "umount",
+            "cat",
+            "ls",
+            "ps",
+            "sleep",
+            "kill",
+            "dmesg",
+            "env",
+            "true",
+            "false",
+            "echo",
+        ):
             link = tree / "bin" / name
             if not link.exists() and not link.is_symlink():
                 link.symlink_to("busybox")
@@ -215,6 +229,9 @@ def app_image(directory: Path) -> Path:
         shutil.copytree(PROJECT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     _pip("install", "--no-deps", "--no-compile", f"--target={app}", "--upgrade", str(source))
     guest_python(tree, "-m", "compileall", "-q", str(app))
+    program = app / "bin" / "pinfold"
+    lines = program.read_text().splitlines(keepends=True)
+    program.write_text("".join(["#!/usr/bin/python3\n", *lines[1:]]))  # not the Python that runs here
     image = directory / "app.ext4"
     _ext4(image, app)
     shutil.rmtree(app)

@@ -45,7 +45,12 @@ class Machine:
         words = [*self.qemu.command, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
         words += ["-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "Nehalem"]
         # 2 packages of 4 cores of 2 threads; each half of a package is a NUMA node.
-        words += ["-smp", f"{NODES * CPUS_PER_NODE},sockets=2,cores=4,threads=2", "-m", f"{NODES * MEGABYTES_PER_NODE}M"]
+        words += [
+            "-smp",
+            f"{NODES * CPUS_PER_NODE},sockets=2,cores=4,threads=2",
+            "-m",
+            f"{NODES * MEGABYTES_PER_NODE}M",
+        ]
         for node in range(NODES):
             first = node * CPUS_PER_NODE
             words += ["-object", f"memory-backend-ram,id=m{node},size={MEGABYTES_PER_NODE}M"]
@@ -118,7 +123,9 @@ class Machine:
             try:
                 data = self._socket.recv(65536)
             except TimeoutError as exc:
-                raise GuestError(f"no answer in {patience:.0f} s to {request['op']}\n{self.console_text()[-2000:]}") from exc
+                raise GuestError(
+                    f"no answer in {patience:.0f} s to {request['op']}\n{self.console_text()[-2000:]}"
+                ) from exc
             if not data:
                 raise GuestError(f"the VM has gone\n{self.console_text()[-2000:]}")
             self._pending += data
