@@ -14,8 +14,8 @@ from provider.allocator.tables import Tables, Vertex
 
 __all__ = ["MAX_MEMO", "Choice", "group_table"]
 
-MAX_MEMO = 8192
-"""How many tables are kept for one order of preference on one host."""
+MAX_MEMO = 2_000_000
+"""How many tables are kept for one order of preference on one host, times the bits of a key: about 10 MB."""
 
 Keys = list[int | None]
 """By number of CPUs taken: the best key; None where no choice has that number."""
@@ -59,7 +59,7 @@ def group_table(one: Choice, vertex: Vertex) -> Keys:
         if one.only and vertex.llc:
             table = [key if n in (0, one.only) else None for n, key in enumerate(table)]
         table = priced(one, vertex, table)
-        if len(memo) >= MAX_MEMO:
+        if len(memo) * (one.order.width + 512) >= MAX_MEMO:
             memo.clear()
         width = (1 << one.order.width) - 1
         memo[key] = [None if k is None else (k + (-k & width), (-k & width) << low) for k in table]

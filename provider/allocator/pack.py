@@ -29,8 +29,12 @@ Rows = dict[int, dict[int, int]]
 """Number of new nodes used -> CPUs taken -> best key."""
 
 
-def pack(tree: Tree, one: Choice, count: int, only: int) -> int | None:
-    """The smallest key of a choice of `count` CPUs in the fewest new nodes; `only` as in `Problem.one_llc`."""
+def pack(tree: Tree, one: Choice, count: int, only: int, *, far: bool = True) -> int | None:
+    """The smallest key of a choice of `count` CPUs in the fewest new nodes; `only` as in `Problem.one_llc`.
+
+    `far`: whether distances count; False where they are the same for all that may be chosen.
+    """
+    far = far and bool(one.order.dist) and not tree.uniform
     caps: list[int] = []
     held_room = held_nodes = covered = 0
     for vertex in tree.nodes:
@@ -50,35 +54,82 @@ def pack(tree: Tree, one: Choice, count: int, only: int) -> int | None:
             return None
         top.append(top[-1] + caps[len(top) - 1])
     new = len(top) - 1
-    distances = bool(one.order.dist) and not tree.uniform and new > 0 and new + held_nodes > 1
+    if not held_nodes and tree.flat and new < 3:
+        return _one_node(tree, one, count) if new == 1 else _two_nodes(tree, one, count, far)
+    distances = far and new > 0 and new + held_nodes > 1
     if distances and not tree.metric:
         return None
-    if new == 1 and not held_nodes and tree.flat and not only:
-        return _one_node(tree, one, count)
     rows = _Pack(one, count, only, new, held_room, distances).rows(tree.root, [], new)[0]
     return rows.get(new, {}).get(count)
 
 
 def _one_node(tree: Tree, one: Choice, count: int) -> int | None:
-    """All in one node, and no group is larger than a node: the least key of the nodes' own."""
+    """All in one node, and no cache or zone is larger than a node: the least key of the nodes' own."""
     best: int | None = None
-    seen: set[tuple[int, int, int]] = set()
+    seen: set[tuple[int, ...]] = set()
     for vertex in tree.nodes:
-        room = one.choice & vertex.mask
-        if room.bit_count() < count:
+        if (one.choice & vertex.mask).bit_count() < count:
             continue
-        same = (vertex.shape, room >> vertex.low, (one.free & vertex.mask) >> vertex.low)
-        if not one.local:
-            # Of nodes that are the same but for their ids the first one wins.
-            if same in seen:
-                continue
-            seen.add(same)
+        # Of nodes that are the same but for their ids the first one wins.
+        same = (*_state(one, vertex), bool(vertex.package_above))
+        if same in seen:
+            continue
+        seen.add(same)
         key = group_table(one, vertex)[count]
         if key is not None:
-            key += one.order.packages * (0 if vertex.package else 1)
+            if vertex.package_above:
+                key += one.order.packages
             if best is None or key < best:
                 best = key
     return best
+
+
+def _two_nodes(tree: Tree, one: Choice, count: int, far: bool) -> int | None:
+    """All in two nodes, and no cache or zone is larger than a node: the pairs that are nearest, one by one."""
+    nodes = [(vertex, room) for vertex in tree.nodes if (room := (one.choice & vertex.mask).bit_count())]
+    distance = one.tables.distance
+    weight = one.order.dist if far else 0
+    by_cost: dict[int, list[tuple[int, int]]] = {}
+    for index, (vertex, room) in enumerate(nodes):
+        row = distance[vertex.node]
+        above = vertex.package_above
+        for later in range(index + 1, len(nodes)):
+            other, more = nodes[later]
+            if room + more < count:
+                continue
+            cost = row[other.node] * weight
+            if above:
+                cost += one.order.packages
+                if other.package_above and other.package_above != above:
+                    cost += one.order.packages
+            elif other.package_above:
+                cost += one.order.packages
+            by_cost.setdefault(cost, []).append((index, later))
+    states = [_state(one, vertex) for vertex, _ in nodes]
+    best: int | None = None
+    for cost, pairs in sorted(by_cost.items()):
+        if best is not None and not one.local and not one.order.local:
+            # Distances and packages come before everything that tells these pairs apart.
+            break
+        first: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[int, int]] = {}
+        for index, later in pairs:
+            kept = first.setdefault((states[index], states[later]), (index, later))
+            if kept != (index, later) and kept[0] <= index and kept[1] <= later:
+                continue
+            keys, others = group_table(one, nodes[index][0]), group_table(one, nodes[later][0])
+            for taken in range(max(1, count - len(others) + 1), min(len(keys), count)):
+                key, other_key = keys[taken], others[count - taken]
+                if key is not None and other_key is not None:
+                    key += other_key + cost
+                    if best is None or key < best:
+                        best = key
+    return best
+
+
+def _state(one: Choice, vertex: Vertex) -> tuple[int, ...]:
+    """Equal for groups that are the same but for a distance of ids."""
+    mask, low = vertex.mask, vertex.low
+    return (vertex.shape, (one.choice & mask) >> low, (one.free & mask) >> low, (one.local & mask) >> low)
 
 
 def _join(first: Fronts, second: Fronts, distance: int, most: int) -> Fronts:
@@ -247,8 +298,7 @@ class _Pack:
             if one.held & mask:
                 alike[-1, low] = [child]
             elif choice:
-                key = (child.shape, choice >> low, (one.free & mask) >> low, (one.local & mask) >> low)
-                alike.setdefault(key, []).append(child)
+                alike.setdefault(_state(one, child), []).append(child)
         return sorted(alike.values(), key=lambda group: -(one.choice & group[0].mask).bit_count())
 
     def _together(

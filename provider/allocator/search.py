@@ -302,7 +302,13 @@ def _by_node_sets(problem: Problem) -> int | None:
             if tried >= MAX_NODE_SETS_SOLVED:
                 break
             tried += 1
-            key = _root(replace(problem, choice=problem.choice & mask, nodes={number: cost}))
+            among = replace(problem, choice=problem.choice & mask, nodes={number: cost})
+            key = None
+            if order.nodes and problem.zones is None and problem.max_llcs is None:
+                only = problem.count if problem.one_llc else 0
+                key = pack(problem.tree, among.parts(), problem.count, only, far=False)
+            if key is None:
+                key = _root(among)
             if key is not None:
                 key += distance * order.dist
                 if best is None or key < best:

@@ -60,6 +60,8 @@ class Vertex:
     """Whether a zone lies inside it, and is not it."""
     node_count: int = 0
     """Nodes in it, itself included."""
+    package_above: int = 0
+    """Of a node: the mask of the package that it is only a part of; 0 if there is none."""
 
 
 @dataclass(slots=True, eq=False)
@@ -178,6 +180,7 @@ def _build(owner: Tables, zones: Mapping[str, int]) -> Tree:
     _nest(made, host)
     metric = _set_distances(root, owner.distance) and metric
     _shape(root, owner.shapes)
+    _set_packages(root, 0)
     there = [index for index, mask in enumerate(node_masks) if mask]
     far = {owner.distance[a][b] for a in there for b in there if a != b}
     found = list(made.values())
@@ -308,6 +311,13 @@ def _shape(vertex: Vertex, shapes: dict[object, int]) -> None:
         vertex.delta = apart.pop()
         vertex.firsts = sum(lowest(core) for core in pairs)
         vertex.singles = sum(core for core in vertex.cores if core.bit_count() == 1)
+
+
+def _set_packages(vertex: Vertex, above: int) -> None:
+    if vertex.node >= 0:
+        vertex.package_above = above
+    for child in vertex.children if vertex.node_count > 1 else ():
+        _set_packages(child, vertex.mask if vertex.package else above)
 
 
 def _set_distances(vertex: Vertex, distance: Sequence[Sequence[int]]) -> bool:
