@@ -118,7 +118,6 @@ def timed(host: Topology, states: list[int], count: int, profile: Profile, holds
     allocator.place(host, zones, host.online, host.online, Request(1, Profile("first")))
     times = []
     for free in states:
-        gc.collect()
         start = time.thread_time()
         with contextlib.suppress(Refused):
             allocator.place(host, zones, host.online, free & ~holds, Request(count, profile, None, holds))
@@ -208,9 +207,8 @@ def times() -> None:
     for free in churned:
         allocator.largest(server, zones, server.online, free, Profile("b", memory=Memory("bind", "required")))
         allocator.free_whole_cores(server, free)
-    show(
-        f"{'what can be had (largest, whole cores), 128 CPUs':58} {(time.thread_time() - start) * 1000 / len(churned):9.3f}"
-    )
+    each = (time.thread_time() - start) * 1000 / len(churned)
+    show(f"{'what can be had (largest, whole cores), 128 CPUs':58} {each:9.3f}")
 
 
 def memory() -> None:
@@ -324,9 +322,8 @@ def churn(rounds: int) -> None:
                 _add(ours if label == "ours" else first, count(host, charge, free))
                 free &= ~charge
                 sets.append(charge)
-    show(
-        f"{f'{rounds:,} creates and destroys, 256 CPUs':44} {'fit':>9} {'nodes':>9} {'caches':>9} {'broken':>9}   per set"
-    )
+    title = f"{rounds:,} creates and destroys, 256 CPUs"
+    show(f"{title:44} {'fit':>9} {'nodes':>9} {'caches':>9} {'broken':>9}   per set")
     show(ours.line("Pinfold (core_siblings preferred)"))
     show(best.line("(b) best possible in each of these states"))
     show(first.line("(a) first fit by CPU number"))

@@ -84,6 +84,10 @@ def solve(problem: Problem) -> int | None:
     if problem.order.nodes and problem.zones is None and problem.max_llcs is None and problem.nodes is None:
         only = problem.count if problem.one_llc else 0
         key = pack(problem.tree, problem.parts(), problem.count, only)
+        if key is None and not problem.tree.metric and not problem.tree.uniform:
+            first = pack(problem.tree, problem.parts(), problem.count, only, far=False)
+            if first is not None:
+                return _by_node_sets(replace(problem, nodes={problem.order.split(first)["nodes"]: 0}))
         if key is not None:
             return key
     return solve_in_general(problem)
