@@ -9,7 +9,7 @@ Never decides which CPUs may be chosen, nor what a profile asks for (`rules`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
@@ -330,28 +330,38 @@ def _node_sets(
         for chosen in combinations(there, more):
             yield (*fixed, *chosen)
         return
-    distance = problem.tables.distance
     room = {node: (problem.choice & masks[node]).bit_count() for node in there}
     seen: set[tuple[int, ...]] = set()
     for start in there:
         for by_room in (False, True):
-            group = [*fixed, start]
-            while len(group) < len(fixed) + more:
-                rest = (node for node in there if node not in group)
-                group.append(
-                    min(
-                        rest,
-                        key=lambda node: (
-                            (-room[node], sum(distance[node][one] for one in group), node)
-                            if by_room
-                            else (sum(distance[node][one] for one in group), -room[node], node)
-                        ),
-                    )
-                )
-            found = tuple(sorted(group))
+            found = tuple(sorted((*fixed, *_grown(problem.tables.distance, fixed, start, room, more, by_room))))
             if found not in seen:
                 seen.add(found)
                 yield found
+
+
+def _grown(
+    distance: Sequence[Sequence[int]],
+    fixed: Sequence[int],
+    start: int,
+    room: Mapping[int, int],
+    more: int,
+    by_room: bool,
+) -> list[int]:
+    """`more` nodes: `start`, and then always the nearest to all of them, or (`by_room`) the one with the most CPUs."""
+    group = [start]
+    near = {node: distance[start][node] + sum(distance[one][node] for one in fixed) for node in room if node != start}
+    while len(group) < more:
+        if by_room:
+            _, _, best = min((-room[node], far, node) for node, far in near.items())
+        else:
+            _, _, best = min((far, -room[node], node) for node, far in near.items())
+        group.append(best)
+        del near[best]
+        row = distance[best]
+        for node in near:
+            near[node] += row[node]
+    return group
 
 
 def _distance(tables: Tables, nodes: Iterable[int]) -> int:
