@@ -6,6 +6,7 @@ never edited. The other modules of the core change it and append effects; nothin
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -143,6 +144,9 @@ class SetInfo:
     retry_destroy: float = 0.0
 
 
+_USER_INFORMATION = re.compile(r"//[^/?#]*@")
+
+
 @dataclass
 class Provider:
     record: ProviderRecord
@@ -164,6 +168,18 @@ class Provider:
     @property
     def info(self) -> mesos_pb2.ResourceProviderInfo:
         return self.record.info
+
+    @property
+    def shown_info(self) -> mesos_pb2.ResourceProviderInfo:
+        """`info` as it may be shown: without user and password in the URI of its profiles."""
+        uri = self.info.cpu.profiles.uri
+        hidden = _USER_INFORMATION.sub("//***@", uri)
+        if hidden == uri:
+            return self.info
+        shown = mesos_pb2.ResourceProviderInfo()
+        shown.CopyFrom(self.info)
+        shown.cpu.profiles.uri = hidden
+        return shown
 
     @property
     def key(self) -> tuple[str, str]:

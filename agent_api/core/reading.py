@@ -111,7 +111,7 @@ def agent_response(world: World, call: AgentCall, metrics: dict[str, float]) -> 
             response.get_resource_providers.SetInParent()
             for provider in _connected(world):
                 response.get_resource_providers.resource_providers.add(
-                    resource_provider_info=provider.info, total_resources=provider.total
+                    resource_provider_info=provider.shown_info, total_resources=provider.total
                 )
         case kinds.GET_TOPOLOGY | kinds.GET_PROFILES | kinds.GET_CPUSETS:
             response = _cpu(world, call.type)
@@ -290,7 +290,7 @@ def agent_message(world: World) -> MasterResponse.GetAgents.Agent:
         agent.capabilities.add(type=kind)
     for provider in world.providers.values():
         if provider.ready:
-            agent.resource_providers.add(resource_provider_info=provider.info, total_resources=provider.total)
+            agent.resource_providers.add(resource_provider_info=provider.shown_info, total_resources=provider.total)
     return agent
 
 

@@ -244,7 +244,7 @@ def agent_state(master: Master, now: float) -> Json:
         "unreserved_resources_allocated": _amounts(_unreserved(used)),
         "resource_providers": [
             {
-                "resource_provider_info": codec.to_dict(p.info),
+                "resource_provider_info": codec.to_dict(p.shown_info),
                 "total_resources": [codec.to_dict(r) for r in p.total],
             }
             for p in world.providers.values()

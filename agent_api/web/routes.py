@@ -182,7 +182,9 @@ class _Shell:
             case kinds.GET_LOGGING_LEVEL | kinds.SET_LOGGING_LEVEL | kinds.LIST_FILES | kinds.READ_FILE:
                 self._own_call(request, call, agent_pb2, "agent", media)
             case _:
-                answer_message(request, agent.turn(lambda now: agent.master.agent_call(call, now)), media)
+                response = agent.turn(lambda now: agent.master.agent_call(call, now))
+                # Calls that only do something are answered with an empty body, as Mesos does.
+                answer_message(request, response if response.HasField("type") else None, media)
         return None
 
     def master_call(self, request: ApiRequest) -> None:

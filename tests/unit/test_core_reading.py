@@ -159,6 +159,19 @@ def test_operations_and_providers() -> None:
     assert not agent(host, "GET_CPUSETS").get_cpusets.providers
 
 
+def test_no_answer_shows_the_credentials_in_the_profiles_uri() -> None:
+    host, _, provider = busy()
+    provider.close()
+    provider.info.cpu.profiles.uri = "https://user:pa@ss@example.org/p.json?a=b@c"
+    provider.subscribe()
+    provider.update_state()
+    shown = agent(host, "GET_RESOURCE_PROVIDERS").get_resource_providers.resource_providers[0].resource_provider_info
+    assert shown.cpu.profiles.uri == "https://***@example.org/p.json?a=b@c"
+    answers = [str(agent(host, kind)) for kind in AGENT_CALLS] + [str(master(host, kind)) for kind in MASTER_CALLS]
+    answers += [json.dumps(view(host.master, host.now)) for view in VIEWS] + [str(host.operators)]
+    assert not [answer for answer in answers if "pa@ss" in answer or "user:pa" in answer]
+
+
 def test_operator_stream_and_teardown() -> None:
     host, framework, _ = busy()
     event = host.master.subscribe_operator(host.now)
