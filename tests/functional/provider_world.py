@@ -81,9 +81,11 @@ class Provider:
             return V2Enforcer("/cg", "pinfold", self.fs)
         return V1Enforcer("/cg/cpuset", "/cg/cpu", "pinfold", self.fs)
 
-    def start(self, subscribe: bool = True, profiles: dict[str, Any] | None = None) -> Manager:
+    def start(
+        self, subscribe: bool = True, profiles: dict[str, Any] | None = None, die_at: int | None = None
+    ) -> Manager:
         """A new process."""
-        self.die_at = None
+        self.die_at = die_at
         self.fs.before_change = self.point  # type: ignore[method-assign]
         self.close()
         self.store = Store(self.directory / "provider.db", self.point)
