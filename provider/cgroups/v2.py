@@ -116,12 +116,17 @@ class V2Enforcer(TreeEnforcer):
 
     def _switch_on(self, path: str, controller: str) -> None:
         file = f"{path}/cgroup.subtree_control"
+        crowd = f": processes sit in {path} itself ({self._pids(path)[:10]}); give us a directory without any"
+        # Not left to the kernel: it lets cpuset and cpu be enabled there, and then no process may go below. Only the
+        # top of the whole hierarchy, which has no cgroup.type, may have both.
+        if self._pids(path) and self.text(f"{path}/cgroup.type"):
+            raise EnforcementError(f"{file}: cannot enable {controller}{crowd}")
         try:
             self.fs.write(file, f"+{controller}")
         except OSError as exc:
             why = ""
-            if exc.errno == errno.EBUSY:
-                why = f": processes sit in {path} itself ({self._pids(path)[:10]}); give us a directory without any"
+            if exc.errno in (errno.EBUSY, errno.EOPNOTSUPP):
+                why = crowd
             elif exc.errno == errno.ENOENT:
                 why = ": the controller is not enabled for this directory"
             raise EnforcementError(f"{file}: cannot enable {controller}: {errno_text(exc)}{why}") from exc

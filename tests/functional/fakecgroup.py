@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from dataclasses import dataclass, field
 
 from provider.cpuset import CpuListError, format_mask, parse
 
 CONTROLLERS = ("cpuset", "cpu")
+KNOWN = {"cpuset", "cpu", "io", "memory", "hugetlb", "pids", "rdma", "misc"}
+THREADED = {"cpuset", "cpu", "pids"}
+MAX_NODES = 1024
 
 
 @dataclass
@@ -22,6 +26,8 @@ class Node:
     children: dict[str, Node] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     procs: set[int] = field(default_factory=set)
+    invalid: str = ""
+    """Why its partition is none; "" where it is one, or a member."""
 
     def below(self) -> list[Node]:
         return [self, *(n for child in self.children.values() for n in child.below())]
@@ -84,6 +90,8 @@ class FakeCgroups:
             return {"cgroup.procs", "cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_period_us"}
         names = {"cgroup.procs", "cgroup.controllers", "cgroup.subtree_control"}
         offered = self._offered(node)
+        if node.parent:
+            names.add("cgroup.type")
         if "cpuset" in offered:
             names |= {"cpuset.cpus.effective", "cpuset.mems.effective"}
             if node.parent:
@@ -137,6 +145,8 @@ class FakeCgroups:
         match name:
             case "cgroup.procs":
                 return "\n".join(map(str, sorted(node.procs)))
+            case "cgroup.type":
+                return "domain"
             case "cgroup.controllers":
                 return " ".join(sorted(self._offered(node)))
             case "cpuset.cpus.effective" | "cpuset.effective_cpus":
@@ -184,19 +194,25 @@ class FakeCgroups:
                 node.files[name] = text
             case "cpu.max":
                 words = text.split()
+                quota = 1000 if words[0] == "max" else int(words[0])
+                if quota < 1000 or not 1000 <= int((*words, "100000")[1]) <= 1_000_000:
+                    raise _error(errno.EINVAL, path)
                 node.files[name] = f"{words[0]} {words[1] if len(words) > 1 else '100000'}"
             case "cpuset.cpus.exclusive":
                 mask = self._parse(text, path)
                 for other in node.parent.children.values() if node.parent else ():
-                    if other is not node and self._mask(other, name) & mask:
+                    theirs = self._mask(other, "cpuset.cpus")
+                    if other is not node and (self._mask(other, name) & mask or (theirs and not theirs & ~mask)):
                         raise _error(errno.EINVAL, path)
                 node.files[name] = format_mask(mask)
             case "cpuset.cpus.partition":
                 if text not in ("member", "root", "isolated"):
                     raise _error(errno.EINVAL, path)
                 node.files[name] = text
+                node.invalid = "" if text == "member" else self._why_not(node)
             case _:
                 node.files[name] = text.strip()
+        self._lose()
         self._look()
 
     def _change(self, path: str) -> None:
@@ -211,13 +227,18 @@ class FakeCgroups:
         return parse(text) if text else 0
 
     def _parse(self, text: str, path: str) -> int:
+        large = max((int(number) for number in re.findall(r"[0-9]+", text)), default=0)
+        if large > 0xFFFFFFFF:
+            raise _error(errno.EOVERFLOW, path)
+        cpus = path.endswith(("cpus", "exclusive"))
         try:
-            mask = parse(text.strip()) if text.strip() else 0
+            mask = parse(text.strip(), max_id=max(large, 1)) if text.strip() else 0
         except CpuListError as exc:
             raise _error(errno.EINVAL, path) from exc
-        limit = self.possible if path.endswith(("cpus", "exclusive")) else self.mems
-        if mask.bit_length() > limit.bit_length():
+        if mask.bit_length() > (self.possible.bit_length() if cpus else MAX_NODES):
             raise _error(errno.ERANGE, path)
+        if mask & ~(self.possible if cpus else self.mems):
+            raise _error(errno.EINVAL, path)
         return mask
 
     def _write_list(self, node: Node, name: str, text: str, path: str) -> None:
@@ -249,13 +270,13 @@ class FakeCgroups:
         if node.parent is None:
             mask = self.online
         elif self._partition(node) in ("root", "isolated"):
-            return self._mask(node, "cpuset.cpus") & self.online
+            return self._mask(node, "cpuset.cpus.exclusive") & self.online
         else:
             above = self.effective(node.parent)
             mask = (self.listed(node) & above) or above
         for other in node.below():
             if other is not node and self._partition(other) in ("root", "isolated"):
-                mask &= ~self._mask(other, "cpuset.cpus")
+                mask &= ~self._mask(other, "cpuset.cpus.exclusive")
         return mask
 
     def _effective_mems(self, node: Node) -> int:
@@ -269,20 +290,46 @@ class FakeCgroups:
         wish = node.files.get("cpuset.cpus.partition", "member")
         if wish == "member" or node.parent is None:
             return "member"
-        cpus = self._mask(node, "cpuset.cpus")
-        reason = self.partition_reason
-        if not reason:
-            up: Node | None = node
-            while up and up.parent:
-                if cpus & ~self._mask(up, "cpuset.cpus.exclusive"):
-                    reason = "Parent is not a partition root"
-                up = up.parent
-            if any(self._mask(s, "cpuset.cpus") & cpus for s in node.parent.children.values() if s is not node):
-                reason = "Cpu list in cpuset.cpus not exclusive"
+        reason = self.partition_reason or node.invalid
         return f"{wish} invalid ({reason})" if reason else wish
 
+    def _why_not(self, node: Node) -> str:
+        """What keeps the directory from being a partition now. Below a parent that is none, as ours always is, there
+        are only remote ones: kernels before 6.7 (`remote` False) have none."""
+        cpus = self._mask(node, "cpuset.cpus")
+        if not cpus:
+            return "cpuset.cpus and cpuset.cpus.exclusive are empty" if self.remote else "cpuset.cpus is empty"
+        if not self.remote:
+            return "Parent is not a partition root"
+        if not self._claimed(node, cpus):
+            return "Invalid cpu list in cpuset.cpus.exclusive"
+        siblings = node.parent.children.values() if node.parent else ()
+        if any(self._mask(other, "cpuset.cpus") & cpus for other in siblings if other is not node):
+            return "Cpu list in cpuset.cpus not exclusive"
+        return ""
+
+    def _claimed(self, node: Node, cpus: int) -> bool:
+        """All the way up to the root."""
+        up: Node | None = node
+        while up and up.parent:
+            if cpus & ~self._mask(up, "cpuset.cpus.exclusive"):
+                return False
+            up = up.parent
+        return True
+
+    def _lose(self) -> None:
+        """A partition whose claim was taken back is none any more, until it is written again. What a sibling lists
+        later changes nothing: it does not get those CPUs."""
+        for root in self.roots.values():
+            for node in root.below():
+                if node.files.get("cpuset.cpus.partition", "member") == "member" or node.invalid:
+                    continue
+                if not self._claimed(node, self._mask(node, "cpuset.cpus.exclusive") or -1):
+                    node.invalid = "Parent is not a partition root"
+
     def set_online(self, mask: int) -> None:
-        """CPUs go or come. v1 takes them out of every list and puts them back only at the root."""
+        """CPUs go or come. v1 takes them out of every list, puts them back only at the root, and moves the processes of
+        what has none left to the nearest directory above that has."""
         self.online = mask
         for path, root in self.roots.items():
             if self.mounts[path] == "cpuset":
@@ -290,6 +337,13 @@ class FakeCgroups:
                     if "cpuset.cpus" in node.files:
                         node.files["cpuset.cpus"] = format_mask(self._mask(node, "cpuset.cpus") & mask)
                 root.files["cpuset.cpus"] = format_mask(mask)
+                for node in root.below():
+                    above = node
+                    while above.parent and not self._mask(above, "cpuset.cpus"):
+                        above = above.parent
+                    if above is not node:
+                        above.procs |= node.procs
+                        node.procs = set()
 
     # Processes.
 
@@ -321,6 +375,7 @@ class FakeCgroups:
             raise _error(errno.ENOSPC, path)
         if kind == "v2" and node.parent and node.files.get("cgroup.subtree_control"):
             raise _error(errno.EBUSY, path)
+        self._vet_domain(node, path)
         root = node
         while root.parent:
             root = root.parent
@@ -332,12 +387,23 @@ class FakeCgroups:
         now = set(node.files.get("cgroup.subtree_control", "").split())
         for word in text.split():
             controller = word[1:]
+            if controller not in KNOWN:
+                raise _error(errno.EINVAL, path)
             if controller not in self._offered(node):
                 raise _error(errno.ENOENT, path)
-            if node.parent and node.procs:
+            self._vet_domain(node, path)
+            if node.parent and node.procs and controller not in THREADED:
                 raise _error(errno.EBUSY, path)
             now.add(controller)
         node.files["cgroup.subtree_control"] = " ".join(sorted(now))
+
+    def _vet_domain(self, node: Node, path: str) -> None:
+        """Below a directory that has processes and (threaded) controllers, nothing can be done until they leave."""
+        up = node.parent
+        while up and up.parent:
+            if up.procs and up.files.get("cgroup.subtree_control"):
+                raise _error(errno.EOPNOTSUPP, path)
+            up = up.parent
 
     # What must never be.
 

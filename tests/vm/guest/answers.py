@@ -77,7 +77,7 @@ class Kernel:
 
     def online(self, cpu, on):
         self.write("/sys/devices/system/cpu/cpu%d/online" % cpu, "1" if on else "0")
-        time.sleep(0.3)  # cpusets follow in a work queue
+        time.sleep(0.5)  # cpusets follow in a work queue
 
 
 class Asker:
@@ -380,6 +380,7 @@ class Asker:
         self.chain()
         self.need("cpuset.cpus.partition", "root", "a")
         self.world.rmdir(self.base + "/a")
+        time.sleep(0.3)  # it is taken down some time later
         self.ask("local: rmdir of a partition: base gets the CPUs back", self.cpus())
         self.fresh("a")
         self.need("cpuset.cpus.partition", "root")
@@ -415,6 +416,7 @@ class Asker:
         self.ask("... effective of the top", self.world.read(self.world.root + "/cpuset.cpus.effective"))
         self.ask("claim that overlaps a sibling's claim", self.put("cpuset.cpus.exclusive", "3-4", "b"))
         self.ask("claim below that base does not have", self.put("cpuset.cpus.exclusive", "4-5", "b"))
+        self.ask("a sibling's list wholly inside a claim", self.put("cpuset.cpus", "3", "b"), self.cpus("b"))
         self.ask("a sibling's list overlaps a remote partition", self.put("cpuset.cpus", "3-4", "b"), self.partition("a"),
                  self.cpus("a"), self.cpus("b"))  # fmt: skip
         self.ask("... and no longer, remote", self.put("cpuset.cpus", "4-5", "b"), self.partition("a"))

@@ -149,3 +149,30 @@ def watch(pids, seconds):
             "ticks": int(fields[11]) + int(fields[12]),
         }
     return out
+
+
+def crowded_parent():
+    """A directory given to us in which a process sits: [error, the controllers enabled in it then]."""
+    import sys
+
+    enforcer()
+    from provider import cgroups
+
+    parent = "/sys/fs/cgroup/crowd"
+    write("/sys/fs/cgroup/cgroup.subtree_control", "+cpuset +cpu")
+    os.mkdir(parent)
+    child = subprocess.Popen(["/bin/busybox", "sleep", "1000"])
+    try:
+        write(parent + "/cgroup.procs", str(child.pid))
+        made = cgroups.detect(parent, "mine")
+        try:
+            made.apply(cgroups.Desired(plain=3))
+            error = None
+        except sys.modules["provider.errors"].EnforcementError as exc:
+            error = str(exc)
+        return [error, open(parent + "/cgroup.subtree_control").read().strip(), os.listdir(parent).count("mine")]
+    finally:
+        child.kill()
+        child.wait()
+        made.remove_all()
+        os.rmdir(parent)
