@@ -121,6 +121,15 @@ def priced(one: Choice, vertex: Vertex, table: Keys) -> Keys:
     if not (used or left or squares or saved):
         return table
     result: Keys = []
+    if not squares and not has:
+        price = used + left * free
+        for key in table:
+            result.append(None if key is None else key + price)
+            price -= left
+        result[0] = table[0]
+        if free == len(table) - 1 and free and (last := result[-1]) is not None:
+            result[-1] = last - saved
+        return result
     for taken, key in enumerate(table):
         if key is not None:
             own = taken + has

@@ -56,7 +56,7 @@ def pack(tree: Tree, one: Choice, count: int, only: int, *, far: bool = True) ->
     new = len(top) - 1
     if not held_nodes and tree.flat and new < 3:
         return _one_node(tree, one, count) if new == 1 else _two_nodes(tree, one, count, far)
-    distances = far and new > 0 and new + held_nodes > 1
+    distances = far and new + held_nodes > 1
     if distances and not tree.metric:
         return None
     rows = _Pack(one, count, only, new, held_room, distances).rows(tree.root, [], new)[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from profiles.mapping import DeviceAffinity, Memory, Profile
 from provider import allocator, cpuset
-from provider.allocator import Request
+from provider.allocator import Request, rules, search
 from provider.errors import Refused
 from provider.topology import Device, Kind, Node, Topology
 from tests.unit.placement_oracle import Oracle
@@ -134,11 +135,11 @@ def compare(host: Topology, zones: dict[str, int], pool: int, free: int, request
     return True
 
 
-def run(seed: int, rounds: int, **fixed: Any) -> int:
+def run(seed: int, rounds: int, limit: int = 12, **fixed: Any) -> int:
     rng = random.Random(seed)
     fitted = 0
     for _ in range(rounds):
-        host = random_host(rng)
+        host = random_host(rng, limit)
         profile = random_profile(rng, **{name: rng.choice(values) for name, values in fixed.items()})
         zones = zones_of(rng, host)
         pool = host.online if rng.random() < 0.7 else subset(rng, host.online, 0.8)
@@ -155,6 +156,11 @@ def run(seed: int, rounds: int, **fixed: Any) -> int:
 @pytest.mark.parametrize("seed", range(10))
 def test_pack_gives_the_best_answer(seed: int) -> None:
     assert run(seed, 60) > 10
+
+
+def test_machines_of_16_cpus() -> None:
+    assert run(50, 20, 16) > 8
+    assert run(51, 10, 16, placement=["spread"]) > 3
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -178,6 +184,7 @@ def test_resizing_gives_the_best_answer(seed: int) -> None:
             rng,
             placement=rng.choice(["pack", "pack", "spread"]),
             core_siblings=rng.choice(["preferred", "required", "denied", "none"]),
+            memory=rng.choice([Memory(), Memory("bind", "required"), Memory("interleave", "preferred", 2)]),
         )
         if rng.random() < 0.5:
             profile = replace(profile, device=None, core_kind="any", llc="preferred", memory=Memory())
@@ -200,3 +207,62 @@ def test_resizing_gives_the_best_answer(seed: int) -> None:
             quantities = {name: n for name, mask in zones.items() if (n := (mask & moved).bit_count())}
         fitted += compare(host, zones, host.online, free, Request(total, profile, quantities, held.cpus))
     assert fitted > 10
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_short_cut_for_pack_gives_what_the_general_search_gives(seed: int) -> None:
+    """On machines that are too large for brute force, with up to 8 nodes."""
+    rng = random.Random(400 + seed)
+    fitted = 0
+    for _ in range(60):
+        host = large_host(rng)
+        profile = random_profile(rng, core_kind="any", memory=Memory())
+        zones = {f"numa/{node.id}": node.cpus for node in host.nodes}
+        free = subset(rng, host.online, rng.choice([0.3, 0.6, 1.0]))
+        held = 0
+        if rng.random() < 0.3:
+            held = cpuset.of(rng.sample(cpuset.ids(free), min(3, free.bit_count())))
+            profile = replace(profile, core_siblings=rng.choice(["preferred", "none"]), device=None)
+        count = rng.randint(1, max(1, min(30, free.bit_count())))
+        request = Request(count + held.bit_count(), profile, None, held)
+        for case in rules.cases(host, zones, host.online, free, request):
+            for problem in case.problems(host.online):
+                key = search.solve(problem)
+                assert key == search.solve_in_general(problem), f"{host}\nfree {cpuset.ids(free)}\n{request}"
+                fitted += key is not None
+    assert fitted > 20
+
+
+def large_host(rng: random.Random) -> Topology:
+    """2 to 8 equal nodes, so that many answers differ only in their ids."""
+    nodes, llcs, cores, width = rng.choice([2, 4, 6, 8]), rng.choice([1, 2]), rng.choice([2, 3]), rng.choice([1, 2])
+    per_package = rng.choice([1, 2, 4])
+    total = nodes * llcs * cores
+    where = [core % total for core in range(total * width)]
+    if rng.random() < 0.3:
+        where = [core // width for core in range(total * width)]
+    style = rng.choice(["uniform", "tree", "tree", "line"])
+
+    def far(a: int, b: int) -> int:
+        if style == "uniform" or a == b:
+            return 10 if a == b else 20
+        if style == "line":
+            return 10 + 2 * abs(a - b)
+        return 12 if a // per_package == b // per_package else 32
+
+    def members(cores_in: Callable[[int], bool]) -> int:
+        return cpuset.of(cpu for cpu, core in enumerate(where) if cores_in(core))
+
+    per_node = llcs * cores
+    node_masks = [members(lambda core, n=n: core // per_node == n) for n in range(nodes)]  # type: ignore[misc]
+    packages = tuple(sum(node_masks[i : i + per_package]) for i in range(0, nodes, per_package))
+    return Topology(
+        online=(1 << len(where)) - 1,
+        cores=group(where),
+        llcs=group([core // cores for core in where]),
+        dies=packages,
+        packages=packages,
+        nodes=tuple(Node(n, node_masks[n], 1 << 30, tuple(far(n, m) for m in range(nodes))) for n in range(nodes)),
+        devices=(Device("0000:01:00.0", 0x020000, 0x8086, 0x1572, 0, node_masks[0], ("net:eth0",)),),
+        possible=(1 << len(where)) - 1,
+    )
