@@ -89,9 +89,14 @@ def venv(name: str, *requirements: str, options: tuple[str, ...] = ()) -> Path:
 
     def install(path: Path) -> None:
         python = _new_venv(path)
-        run(python, "-m", "pip", "install", "-q", *options, *requirements)
+        run(*pip(python), "install", *options, *requirements)
 
     return _installed(name, " ".join([*options, *requirements]), install) / "bin" / "python"
+
+
+def pip(python: Path) -> tuple[str, ...]:
+    """pip as it is called here: where there is no registry this is to be known soon."""
+    return (str(python), "-m", "pip", "-q", "--retries", "1", "--timeout", "60")
 
 
 def _new_venv(path: Path) -> Path:
@@ -112,16 +117,16 @@ def pymesos() -> Path:
 
     def install(path: Path) -> None:
         python = _new_venv(path)
-        run(python, "-m", "pip", "install", "-q", CYTHON, "setuptools<80", "wheel")
+        run(*pip(python), "install", CYTHON, "setuptools<80", "wheel")
         archives = path / "archives"
-        run(python, "-m", "pip", "download", "-q", "--no-deps", "--no-build-isolation", "-d", archives, HTTP_PARSER)
+        run(*pip(python), "download", "--no-deps", "--no-build-isolation", "-d", archives, HTTP_PARSER)
         for archive in archives.glob("*.tar.gz"):
             with tarfile.open(archive) as opened:
                 opened.extractall(archives, filter="data")
         (parser,) = archives.glob("*/http_parser/parser.pyx")
         run(path / "bin" / "cython", "-2", parser, "-o", parser.with_suffix(".c"))
-        run(python, "-m", "pip", "install", "-q", "--no-build-isolation", parser.parents[1])
-        run(python, "-m", "pip", "install", "-q", "pymesos==0.3.15")
+        run(*pip(python), "install", "--no-build-isolation", parser.parents[1])
+        run(*pip(python), "install", "pymesos==0.3.15")
 
     return _installed("pymesos", f"pymesos==0.3.15 {HTTP_PARSER} {CYTHON} 2", install) / "bin" / "python"
 
@@ -132,7 +137,14 @@ def npm(name: str, *packages: str) -> Path:
 
     def install(path: Path) -> None:
         (path / "package.json").write_text('{"private": true}\n')
-        quiet = ("--no-audit", "--no-fund", "--no-update-notifier", "--ignore-scripts", "--save-exact")
+        quiet = (
+            "--no-audit",
+            "--no-fund",
+            "--no-update-notifier",
+            "--ignore-scripts",
+            "--save-exact",
+            "--fetch-retries=1",
+        )
         run("npm", "install", *quiet, *packages, cwd=path)
 
     return _installed(name, " ".join(packages), install)
@@ -160,40 +172,43 @@ def mesos_go(source: Path) -> Path:
 
     Debian's packages are unpacked into the cache, not installed, so that this needs no rights.
     """
+    fetched = _installed("go", f"{MESOS_GO} {GO_LIBRARIES}", _unpack_go)
+    root = fetched / "root"
     text = "".join(path.read_text() for path in sorted(source.glob("*.go")))
 
-    def install(path: Path) -> None:
-        compiler = re.findall(r"Depends: (golang-[\d.]+-go)\b", _apt("apt-cache", "depends", "golang-go"))
-        if not compiler:
-            raise UnavailableError("apt knows no golang-go")
-        go_source = compiler[0].removesuffix("-go") + "-src"
-        archives = path / "archives"
-        archives.mkdir()
-        run("apt-get", "download", "-q", compiler[0], go_source, MESOS_GO, *GO_LIBRARIES, cwd=archives)
-        root = path / "root"
-        for archive in archives.glob("*.deb"):
-            run("dpkg-deb", "-x", archive, root)
-        shutil.rmtree(archives)
+    def build(path: Path) -> None:
         (go_root,) = root.glob("usr/lib/go-*")
         environ = {
             "GOROOT": str(go_root),
             "GOPATH": str(root / "usr/share/gocode"),
             "GO111MODULE": "off",
-            "GOCACHE": str(path / "build"),
+            "GOCACHE": str(fetched / "build"),
             "GOFLAGS": "-p=1",
             "CGO_ENABLED": "0",
             "GOTOOLCHAIN": "local",
         }
         run(go_root / "bin" / "go", "build", "-o", path / "program", cwd=source, environ=environ)
-        shutil.rmtree(path / "build")
 
-    return _installed("mesos-go", f"{MESOS_GO} {text}", install) / "program"
+    return _installed("mesos-go", f"{fetched} {text}", build) / "program"
 
 
-def _apt(*command: str) -> str:
-    """What an apt program says; apt's lists are fetched first where there are none and it is allowed."""
-    said = run(*command)
-    if not said.strip():
+def _unpack_go(path: Path) -> None:
+    compiler = re.findall(r"Depends: (golang-[\d.]+-go)\b", _apt_cache("depends", "golang-go"))
+    if not compiler:
+        raise UnavailableError("apt knows no golang-go")
+    compiler_source = compiler[0].removesuffix("-go") + "-src"
+    archives = path / "archives"
+    archives.mkdir()
+    run("apt-get", "download", "-q", compiler[0], compiler_source, MESOS_GO, *GO_LIBRARIES, cwd=archives)
+    for archive in archives.glob("*.deb"):
+        run("dpkg-deb", "-x", archive, path / "root")
+    shutil.rmtree(archives)
+
+
+def _apt_cache(*arguments: str) -> str:
+    """What apt-cache says; apt's lists are fetched first where there are none."""
+    try:
+        return run("apt-cache", *arguments)
+    except UnavailableError:
         run("apt-get", "update", "-q")
-        said = run(*command)
-    return said
+        return run("apt-cache", *arguments)

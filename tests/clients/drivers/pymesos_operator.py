@@ -1,6 +1,6 @@
-"""pymesos as an operator of MASTER and AGENT: every reading call, and the events of a plain task of another scheduler.
+"""pymesos as an operator: MASTER AGENT AGENT_ID PROVIDER_CONFIG|null. Every reading call, and another scheduler's task.
 
-Prints one JSON line for each call's answer; then one for each event until standard input ends.
+Prints one JSON line for each call's answer, then one for each event until a framework has come and gone.
 """
 
 import json
@@ -9,7 +9,7 @@ import threading
 
 from pymesos import MesosOperatorAgentDriver, MesosOperatorMasterDriver, OperatorMaster
 
-MASTER, AGENT = sys.argv[1:]
+MASTER, AGENT, AGENT_ID, PROVIDER = sys.argv[1:]
 
 
 def tell(event, **more):
@@ -21,8 +21,10 @@ class Watcher(OperatorMaster):
 
     def __init__(self):
         self.removed = threading.Event()
+        self.task = None
 
     def taskAdded(self, task_info):  # noqa: N802 (the client's name)
+        self.task = task_info
         tell("task_added", task=task_info)
 
     def taskUpdated(self, task_info):  # noqa: N802
@@ -60,9 +62,26 @@ def main():
     ):
         tell("agent", call=name, answer=getattr(agent, name)())
     tell("agent", call="getMetrics", answer=agent.getMetrics(10**9))
-    tell("agent", call="setLoggingLevel", answer=agent.setLoggingLevel(1, 10**9))
+    agent.setLoggingLevel(1, 10**9)
+    tell("done", kind="level")
+    part = {"name": "cpus", "type": "SCALAR", "scalar": {"value": 0.1}}
+    reserved = {**part, "reservations": [{"type": "DYNAMIC", "role": "operators"}]}
+    master.reserveResources(AGENT_ID, [reserved])
+    tell("done", kind="reserved")
+    master.unreserveResources(AGENT_ID, [reserved])
+    tell("done", kind="unreserved")
+    if json.loads(PROVIDER):
+        agent.addResourceProviderConfig(json.loads(PROVIDER))
+        agent.updateResourceProviderConfig(json.loads(PROVIDER))
+        tell("done", kind="config")
     tell("watching")
     ended = watcher.removed.wait(40)
+    sandbox = f"{watcher.task['framework_id']['value']}/{watcher.task['task_id']['value']}"
+    tell(
+        "files",
+        files=agent.listFiles(sandbox)["list_files"],
+        stdout=agent.readFile(f"{sandbox}/stdout", 100, 0)["read_file"],
+    )
     master.stop()
     master.join()
     tell("stopped", ended=ended)

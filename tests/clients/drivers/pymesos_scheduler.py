@@ -1,4 +1,4 @@
-"""pymesos as a scheduler: MASTER ROLE plain|cpuset. One JSON line for each thing that happens."""
+"""pymesos as a scheduler: MASTER ROLE plain|cpuset|calls|failover. One JSON line for each thing that happens."""
 
 import json
 import sys
@@ -27,9 +27,13 @@ def part(resource, amount):
 
 
 class Player(Scheduler):
-    """Runs one task; with `cpuset` it makes an exclusive set first and runs it in there."""
+    """Runs one task; with `cpuset` it makes an exclusive set first and runs it in there.
+
+    With `calls` the task would run for long, and every call that there is follows before it is killed.
+    """
 
     def __init__(self):
+        self.registrations = threading.Event()
         self.ended = threading.Event()
         self.created = None
         self.asked = self.launched = False
@@ -37,6 +41,10 @@ class Player(Scheduler):
 
     def registered(self, driver, framework_id, master_info):
         tell("registered", framework_id=framework_id["value"], master=master_info)
+        self.registrations.set()
+
+    def reregistered(self, driver, master_info):
+        tell("reregistered", master=master_info)
 
     def processHeartBeat(self, driver):  # noqa: N802 (the client's name)
         tell("heartbeat")
@@ -48,7 +56,7 @@ class Player(Scheduler):
 
     def use(self, driver, offer):
         memory = [r for r in offer["resources"] if is_plain(r, "mem")]
-        if WHAT == "plain":
+        if WHAT != "cpuset":
             plain = [r for r in offer["resources"] if is_plain(r, "cpus")]
             if self.launched or not plain or not memory:
                 return False
@@ -75,7 +83,7 @@ class Player(Scheduler):
             "name": "hello",
             "task_id": {"value": f"pymesos-{WHAT}"},
             "agent_id": offer["agent_id"],
-            "command": {"value": COMMAND},
+            "command": {"value": "sleep 600" if WHAT == "calls" else COMMAND},
             "resources": resources,
         }
         driver.launchTasks(offer["id"], [task])
@@ -92,11 +100,35 @@ class Player(Scheduler):
             self.ended.set()
 
     def statusUpdate(self, driver, update):  # noqa: N802
-        tell("update", state=update["state"], task_id=update["task_id"]["value"], message=update.get("message"))
+        tell(
+            "update",
+            state=update["state"],
+            task_id=update["task_id"]["value"],
+            message=update.get("message"),
+            reason=update.get("reason"),
+            uuid=update.get("uuid"),
+        )
+        if WHAT == "calls" and update["state"] == "TASK_RUNNING":
+            if "uuid" in update:
+                self.call(driver, update)
+            else:
+                driver.killTask(update["task_id"])
         if not driver.implicit_acknowledgements:
             driver.acknowledgeStatusUpdate(update)
         if update["state"] not in ("TASK_STAGING", "TASK_STARTING", "TASK_RUNNING"):
             self.ended.set()
+
+    def call(self, driver, update):
+        """Calls that raise an exception in the client where the master refuses them."""
+        driver.suppressOffers()
+        driver.suppressOffers([ROLE])
+        driver.reviveOffers([ROLE])
+        driver.reviveOffers()
+        driver.requestResources([{"resources": []}])
+        driver.reconcileOperations([])
+        executor = update.get("executor_id") or update["task_id"]
+        driver.sendFrameworkMessage(executor, update["agent_id"], "aGVsbG8=")
+        driver.reconcileTasks([{"task_id": update["task_id"]}])
 
     def error(self, driver, message):
         tell("error", message=message)
@@ -107,7 +139,16 @@ def main():
     player = Player()
     capability = [{"type": "MULTI_ROLE"}]
     framework = {"user": "root", "name": "pymesos", "roles": [ROLE], "capabilities": capability, "hostname": "here"}
-    driver = MesosSchedulerDriver(player, framework, MASTER, implicit_acknowledgements=WHAT == "plain")
+    if WHAT == "failover":
+        framework["failover_timeout"] = 60
+        first = MesosSchedulerDriver(player, framework, MASTER)
+        player.resourceOffers, use = lambda driver, offers: None, player.resourceOffers
+        first.start()
+        player.registrations.wait(20)
+        first.stop(failover=True)
+        first.join()
+        player.resourceOffers = use
+    driver = MesosSchedulerDriver(player, framework, MASTER, implicit_acknowledgements=WHAT != "cpuset")
     driver.start()
     ended = player.ended.wait(40)
     driver.stop()
