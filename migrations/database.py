@@ -201,7 +201,9 @@ def _back_up(path: Path, revision: str) -> None:
 
 
 def _engine(path: Path) -> sa.Engine:
-    engine = sa.create_engine(f"sqlite:///{path}", connect_args={"timeout": 5.0})
+    # Not as text: a path may hold characters that mean something in a URL.
+    url = sa.URL.create("sqlite", database=str(path))
+    engine = sa.create_engine(url, connect_args={"timeout": 5.0})
 
     @sa.event.listens_for(engine, "connect")
     def _on_connect(connection: sqlite3.Connection, _record: Any) -> None:

@@ -122,6 +122,15 @@ def test_a_missing_directory_is_named(tmp_path: Path) -> None:
         open_database(tmp_path / "nowhere" / "state.db", "agent")
 
 
+@pytest.mark.parametrize("name", ["a?b", "x%20y", "%2E", "ä #1", "q?mode=memory"])
+def test_any_path_is_a_path(tmp_path: Path, name: str) -> None:
+    directory = tmp_path / name
+    directory.mkdir()
+    open_database(directory / "state.db", "agent").close()
+    assert (directory / "state.db").stat().st_size > 0
+    open_database(directory / "state.db", "agent").close()
+
+
 def test_a_missing_wal_is_no_damage(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     open_database(path, "agent").close()
