@@ -12,6 +12,7 @@ from itertools import accumulate
 from profiles.mapping import Memory
 from provider.allocator.request import PlacementRefused, Request
 from provider.allocator.rules import Case, whole_cores
+from provider.allocator.search import MAX_WORK, Budget
 from provider.cpuset import format_mask
 
 __all__ = ["check", "check_quantities", "largest_of", "refused", "unreadable"]
@@ -55,6 +56,8 @@ def unreadable(request: Request, error: ValueError) -> PlacementRefused:
 
 def refused(case: Case, zones: Mapping[str, int], fits: Fits) -> PlacementRefused:
     """The refusal of a case that cannot be met: the rule in the way, what would fit, and whose CPUs are in the way."""
+    # What was refused after much work is not looked into at length again.
+    case = replace(case, budget=Budget(MAX_WORK // 4))
     reason, in_the_way = _reason(case, zones, fits)
     below, above = _nearest(case, zones, fits)
     parts = [reason]

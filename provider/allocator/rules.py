@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from profiles.mapping import Profile
 from provider.allocator.order import order_of
 from provider.allocator.request import Request
-from provider.allocator.search import Problem
+from provider.allocator.search import Budget, Problem
 from provider.allocator.tables import Tables, Tree, tables
 from provider.topology import Topology, match_devices
 
@@ -63,6 +63,8 @@ class Case:
     """CPUs of nodes with memory that may be used."""
     devices: tuple[int, ...] | None
     """Local CPUs of each device that matches; None where the profile has no device."""
+    budget: Budget
+    """Shared by all that is tried for the request."""
     relaxed: bool = False
     """Whether the rules on nodes, caches, devices and memory are left out."""
 
@@ -165,6 +167,7 @@ class Case:
             whole=self.whole,
             units=self.shrinks,
             zones=self.zones,
+            budget=self.budget,
         )
         llcs = self.most_llcs()
         if llcs == 0 or self.most_nodes() == 0:
@@ -245,6 +248,7 @@ def cases(
         matches = match_devices(host, profile.device.match)
         devices = tuple(dict.fromkeys(device.cpus & host.online for device in matches if device.cpus & host.online))
     found: list[Case] = []
+    budget = Budget()
     tries = ("denied", "none") if profile.core_siblings == "denied_preferred" else (profile.core_siblings,)
     for siblings in tries:
         charge = request.holds | _blocked(host, free, request)
@@ -267,6 +271,7 @@ def cases(
                 shrinks=shrinks,
                 memory=memory,
                 devices=devices,
+                budget=budget,
             )
         )
     return found

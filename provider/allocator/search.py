@@ -10,8 +10,8 @@ Never decides which CPUs may be chosen, nor what a profile asks for (`rules`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass, field, replace
+from itertools import combinations, islice
 from math import comb
 
 from provider.allocator.groups import Choice, group_table
@@ -19,7 +19,7 @@ from provider.allocator.order import Order
 from provider.allocator.pack import pack
 from provider.allocator.tables import Tables, Tree, Vertex
 
-__all__ = ["MAX_NODE_SETS", "Problem", "solve", "solve_in_general"]
+__all__ = ["MAX_NODE_SETS", "MAX_WORK", "Budget", "Problem", "solve", "solve_in_general"]
 
 MAX_NODE_SETS = 20_000
 """Where distances do not fit a tree, at most this many sets of nodes are compared; beyond it the sets are grown from
@@ -28,6 +28,13 @@ each node to its nearest ones, and the answer is a good one, not always the best
 MAX_NODE_SETS_SOLVED = 500
 """Of these at most so many are looked into, in the order of their distances."""
 
+MAX_WORK = 1_000_000
+"""How many pairs of entries of tables one request may add up (about half a second); beyond it a good answer is looked
+for: in the caches with the most room, and in sets of nodes grown from each node. Such an answer keeps every rule."""
+
+_GOOD_WORK = MAX_WORK // 4
+_GOOD_NODE_SETS = 12
+
 _NODE = 1 << 16
 _LLC = 1 << 32
 _COUNT = _NODE - 1
@@ -35,6 +42,23 @@ _COUNT = _NODE - 1
 Table = dict[int, int]
 """CPUs taken here + `_NODE` * nodes used + `_LLC` * caches used -> best key. The latter two only where they are
 limited."""
+
+
+class Budget:
+    """The work that is left for one request."""
+
+    def __init__(self, work: int = MAX_WORK) -> None:
+        self.left = work
+
+    def spend(self, work: int) -> None:
+        """Raise `_TooMuchWorkError` where nothing is left."""
+        self.left -= work
+        if self.left < 0:
+            raise _TooMuchWorkError
+
+
+class _TooMuchWorkError(Exception):
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +92,7 @@ class Problem:
     """All in one cache; `held` then lies in one, and so does `choice` where something is held."""
     distances: bool = False
     """Whether to tell distances apart; `solve` sets it where they can decide."""
+    budget: Budget = field(default_factory=Budget, compare=False)
 
     def parts(self) -> Choice:
         """What the tables of groups depend on."""
@@ -79,7 +104,7 @@ class Problem:
 
 def solve(problem: Problem) -> int | None:
     """The smallest key, or None where nothing meets the problem's rules."""
-    if problem.choice.bit_count() < problem.count:
+    if not _enough(problem):
         return None
     if problem.order.nodes and problem.zones is None and problem.max_llcs is None and problem.nodes is None:
         only = problem.count if problem.one_llc else 0
@@ -90,7 +115,73 @@ def solve(problem: Problem) -> int | None:
                 return _by_node_sets(replace(problem, nodes={problem.order.split(first)["nodes"]: 0}))
         if key is not None:
             return key
-    return solve_in_general(problem)
+    try:
+        return solve_in_general(problem)
+    except _TooMuchWorkError:
+        return _good(problem)
+
+
+def _enough(problem: Problem) -> bool:
+    """Whether there can be an answer, by numbers."""
+    if problem.choice.bit_count() < problem.count:
+        return False
+    if problem.nodes is not None:
+        fewest = min(problem.nodes, default=0)
+        held = sum(1 for vertex in problem.tree.nodes if vertex.mask & problem.held)
+        there = sum(1 for vertex in problem.tree.nodes if vertex.mask & (problem.held | problem.choice))
+        if fewest > min(there, problem.count + held):
+            return False
+        if problem.max_llcs is not None and problem.tree.flat and fewest > problem.max_llcs:
+            return False
+    limits = []
+    if problem.max_llcs is not None:
+        limits.append((problem.max_llcs, problem.tree.llcs))
+    if problem.nodes is not None:
+        limits.append((max(problem.nodes, default=0), problem.tree.nodes))
+    for most, groups in limits:
+        rooms = sorted(((problem.choice & vertex.mask).bit_count() for vertex in groups), reverse=True)
+        if sum(rooms[:most]) < problem.count:
+            return False
+    return True
+
+
+def _good(problem: Problem) -> int | None:
+    """An answer for what is too much work: no limit has to be counted once caches and nodes are chosen beforehand."""
+    if problem.max_llcs is not None:
+        fullest = sorted(
+            problem.tree.llcs,
+            key=lambda v: (not problem.held & v.mask, -(problem.choice & v.mask).bit_count(), v.low),
+        )
+        mask = 0
+        for vertex in fullest[: problem.max_llcs]:
+            mask |= vertex.mask
+        problem = replace(problem, choice=problem.choice & mask, max_llcs=None)
+    if problem.nodes is None:
+        return _try(problem)
+    masks, fixed, there = _nodes_of(problem)
+    for number, cost in sorted(problem.nodes.items(), key=lambda item: item[1]):
+        best: int | None = None
+        more = number - len(fixed)
+        for chosen in islice(_grown_sets(problem, fixed, there, masks, more), _GOOD_NODE_SETS) if more > 0 else [fixed]:
+            mask = 0
+            for node in chosen:
+                mask |= masks[node]
+            among = replace(problem, choice=problem.choice & mask, nodes={number: cost}, distances=False)
+            key = _try(among) if 0 < number <= len(masks) and _enough(among) else None
+            if key is not None:
+                key += _distance(problem.tables, chosen) * problem.order.dist
+                if best is None or key < best:
+                    best = key
+        if best is not None:
+            return best
+    return None
+
+
+def _try(problem: Problem) -> int | None:
+    try:
+        return _root(replace(problem, budget=Budget(_GOOD_WORK)))
+    except _TooMuchWorkError:
+        return None
 
 
 def solve_in_general(problem: Problem) -> int | None:
@@ -98,7 +189,8 @@ def solve_in_general(problem: Problem) -> int | None:
     if problem.order.count and not problem.order.new_nodes and problem.nodes is not None and len(problem.nodes) > 1:
         # The number of nodes is the first step: the first number that can be had is the best one.
         for number, cost in sorted(problem.nodes.items(), key=lambda item: item[1]):
-            key = solve_in_general(replace(problem, nodes={number: cost}))
+            among = replace(problem, nodes={number: cost})
+            key = solve_in_general(among) if _enough(among) else None
             if key is not None:
                 return key
         return None
@@ -208,6 +300,7 @@ class _Solver:
     def _merge(self, one: Table, other: Table, need: int, weight: int, least_nodes: int) -> Table:
         merged: Table = {}
         limit = self.problem.max_llcs
+        self.problem.budget.spend(len(one) * len(other) * (3 if self.count_llcs else 1))
         for state, key in one.items():
             nodes = (state >> 16) & _COUNT
             for state2, key2 in other.items():
@@ -224,7 +317,7 @@ class _Solver:
                 old = merged.get(both)
                 if old is None or total < old:
                     merged[both] = total
-        return merged
+        return _without_worse(merged) if self.count_llcs else merged
 
     def _priced(self, vertex: Vertex, table: Table) -> Table:
         """Add what it costs that this group is used, or stays free."""
@@ -266,6 +359,30 @@ class _Solver:
         return priced
 
 
+def _without_worse(table: Table) -> Table:
+    """Without the entries that use more caches than another for the same numbers and are no better."""
+    best: dict[int, int] = {}
+    kept: Table = {}
+    for state in sorted(table):
+        key = table[state]
+        numbers = state & (_LLC - 1)
+        fewer = best.get(numbers)
+        if fewer is None or key < fewer:
+            best[numbers] = key
+            kept[state] = key
+    return kept
+
+
+def _nodes_of(problem: Problem) -> tuple[dict[int, int], tuple[int, ...], list[int]]:
+    """(CPUs of each node, the nodes that the set has already, the others with CPUs to choose)."""
+    masks: dict[int, int] = {}
+    for vertex in problem.tree.nodes:
+        masks[vertex.node] = masks.get(vertex.node, 0) | vertex.mask
+    fixed = tuple(node for node, mask in masks.items() if problem.held & mask)
+    there = [node for node, mask in masks.items() if node not in fixed and problem.choice & mask]
+    return masks, fixed, there
+
+
 def _nodes_in(vertex: Vertex, mask: int) -> int:
     if not vertex.mask & mask:
         return 0
@@ -276,11 +393,7 @@ def _by_node_sets(problem: Problem) -> int | None:
     """Distances that fit no tree: compare sets of nodes, the nearest first, and stop where none can be better."""
     order = problem.order
     assert problem.nodes is not None
-    masks: dict[int, int] = {}
-    for vertex in problem.tree.nodes:
-        masks[vertex.node] = masks.get(vertex.node, 0) | vertex.mask
-    fixed = tuple(node for node, mask in masks.items() if problem.held & mask)
-    there = [node for node, mask in masks.items() if node not in fixed and problem.choice & mask]
+    masks, fixed, there = _nodes_of(problem)
     # With these two the sets come in the order of the first steps that can differ.
     sorted_by_steps = not order.new_nodes and not (order.count and order.whole)
     best: int | None = None
@@ -312,7 +425,12 @@ def _by_node_sets(problem: Problem) -> int | None:
                 only = problem.count if problem.one_llc else 0
                 key = pack(problem.tree, among.parts(), problem.count, only, far=False)
             if key is None:
-                key = _root(among)
+                try:
+                    key = _root(among)
+                except _TooMuchWorkError:
+                    if best is None:
+                        raise
+                    return best
             if key is not None:
                 key += distance * order.dist
                 if best is None or key < best:
@@ -329,6 +447,15 @@ def _node_sets(
     if comb(len(there), more) <= MAX_NODE_SETS:
         for chosen in combinations(there, more):
             yield (*fixed, *chosen)
+        return
+    yield from _grown_sets(problem, fixed, there, masks, more)
+
+
+def _grown_sets(
+    problem: Problem, fixed: tuple[int, ...], there: list[int], masks: Mapping[int, int], more: int
+) -> Iterator[tuple[int, ...]]:
+    """Sets of `fixed` and `more` other nodes that are near to each other, or have much room; some for each node."""
+    if more > len(there):
         return
     room = {node: (problem.choice & masks[node]).bit_count() for node in there}
     seen: set[tuple[int, ...]] = set()
