@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from provider.allocator.budget import Budget
 from provider.allocator.groups import Choice, group_table
 from provider.allocator.tables import Tree, Vertex
 
@@ -29,7 +30,7 @@ Rows = dict[int, dict[int, int]]
 """Number of new nodes used -> CPUs taken -> best key."""
 
 
-def pack(tree: Tree, one: Choice, count: int, only: int, *, far: bool = True) -> int | None:
+def pack(tree: Tree, one: Choice, count: int, only: int, budget: Budget, *, far: bool = True) -> int | None:
     """The smallest key of a choice of `count` CPUs in the fewest new nodes; `only` as in `Problem.one_llc`.
 
     `far`: whether distances count; False where they are the same for all that may be chosen.
@@ -59,7 +60,7 @@ def pack(tree: Tree, one: Choice, count: int, only: int, *, far: bool = True) ->
     distances = far and new + held_nodes > 1
     if distances and not tree.metric:
         return None
-    rows = _Pack(one, count, only, new, held_room, distances).rows(tree.root, [], new)[0]
+    rows = _Pack(one, count, only, new, held_room, distances, budget).rows(tree.root, [], new)[0]
     return rows.get(new, {}).get(count)
 
 
@@ -158,7 +159,10 @@ def _join(first: Fronts, second: Fronts, distance: int, most: int) -> Fronts:
 
 
 class _Pack:
-    def __init__(self, one: Choice, count: int, only: int, new: int, held_room: int, distances: bool) -> None:
+    def __init__(
+        self, one: Choice, count: int, only: int, new: int, held_room: int, distances: bool, budget: Budget
+    ) -> None:
+        self.budget = budget
         self.one = one
         self.count = count
         self.only = only
@@ -355,6 +359,7 @@ class _Pack:
                     continue
                 least = count - top[new - number] - outside
                 far = weight * (number1 + held1) * (number2 + held2)
+                self.budget.spend(len(row1) * len(row2))
                 row = rows.setdefault(number, {})
                 for taken1, key1 in row1.items():
                     key1 += far

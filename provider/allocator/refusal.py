@@ -10,9 +10,9 @@ from dataclasses import replace
 from itertools import accumulate
 
 from profiles.mapping import Memory
+from provider.allocator.budget import MAX_WORK, Budget
 from provider.allocator.request import PlacementRefused, Request
 from provider.allocator.rules import Case, whole_cores
-from provider.allocator.search import MAX_WORK, Budget
 from provider.cpuset import format_mask
 
 __all__ = ["check", "check_quantities", "largest_of", "refused", "unreadable"]

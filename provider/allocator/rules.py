@@ -25,9 +25,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from profiles.mapping import Profile
+from provider.allocator.budget import Budget
 from provider.allocator.order import order_of
 from provider.allocator.request import Request
-from provider.allocator.search import Budget, Problem
+from provider.allocator.search import Problem
 from provider.allocator.tables import Tables, Tree, tables
 from provider.topology import Topology, match_devices
 

@@ -14,12 +14,13 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 from math import comb
 
+from provider.allocator.budget import Budget, TooMuchWorkError
 from provider.allocator.groups import Choice, group_table
 from provider.allocator.order import Order
 from provider.allocator.pack import pack
 from provider.allocator.tables import Tables, Tree, Vertex
 
-__all__ = ["MAX_NODE_SETS", "MAX_WORK", "Budget", "Problem", "solve", "solve_in_general"]
+__all__ = ["MAX_NODE_SETS", "Problem", "solve", "solve_in_general"]
 
 MAX_NODE_SETS = 20_000
 """Where distances do not fit a tree, at most this many sets of nodes are compared; beyond it the sets are grown from
@@ -28,11 +29,6 @@ each node to its nearest ones, and the answer is a good one, not always the best
 MAX_NODE_SETS_SOLVED = 500
 """Of these at most so many are looked into, in the order of their distances."""
 
-MAX_WORK = 1_000_000
-"""How many pairs of entries of tables one request may add up (about half a second); beyond it a good answer is looked
-for: in the caches with the most room, and in sets of nodes grown from each node. Such an answer keeps every rule."""
-
-_GOOD_WORK = MAX_WORK // 4
 _GOOD_NODE_SETS = 12
 
 _NODE = 1 << 16
@@ -42,23 +38,6 @@ _COUNT = _NODE - 1
 Table = dict[int, int]
 """CPUs taken here + `_NODE` * nodes used + `_LLC` * caches used -> best key. The latter two only where they are
 limited."""
-
-
-class Budget:
-    """The work that is left for one request."""
-
-    def __init__(self, work: int = MAX_WORK) -> None:
-        self.left = work
-
-    def spend(self, work: int) -> None:
-        """Raise `_TooMuchWorkError` where nothing is left."""
-        self.left -= work
-        if self.left < 0:
-            raise _TooMuchWorkError
-
-
-class _TooMuchWorkError(Exception):
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,30 +85,38 @@ def solve(problem: Problem) -> int | None:
     """The smallest key, or None where nothing meets the problem's rules."""
     if not _enough(problem):
         return None
-    if problem.order.nodes and problem.zones is None and problem.max_llcs is None and problem.nodes is None:
-        only = problem.count if problem.one_llc else 0
-        key = pack(problem.tree, problem.parts(), problem.count, only)
-        if key is None and not problem.tree.metric and not problem.tree.uniform:
-            first = pack(problem.tree, problem.parts(), problem.count, only, far=False)
-            if first is not None:
-                return _by_node_sets(replace(problem, nodes={problem.order.split(first)["nodes"]: 0}))
-        if key is not None:
-            return key
     try:
+        if problem.order.nodes and problem.zones is None and problem.max_llcs is None and problem.nodes is None:
+            key = _packed(problem)
+            if key is None and not problem.tree.metric and not problem.tree.uniform:
+                first = _packed(problem, far=False)
+                if first is not None:
+                    return _by_node_sets(replace(problem, nodes={problem.order.split(first)["nodes"]: 0}))
+            if key is not None:
+                return key
         return solve_in_general(problem)
-    except _TooMuchWorkError:
+    except TooMuchWorkError:
         return _good(problem)
+
+
+def _packed(problem: Problem, *, far: bool = True) -> int | None:
+    only = problem.count if problem.one_llc else 0
+    return pack(problem.tree, problem.parts(), problem.count, only, problem.budget, far=far)
 
 
 def _enough(problem: Problem) -> bool:
     """Whether there can be an answer, by numbers."""
     if problem.choice.bit_count() < problem.count:
         return False
+    step = problem.tables.width_step
+    if problem.whole and not problem.units and problem.count % step:
+        return False
     if problem.nodes is not None:
         fewest = min(problem.nodes, default=0)
         held = sum(1 for vertex in problem.tree.nodes if vertex.mask & problem.held)
         there = sum(1 for vertex in problem.tree.nodes if vertex.mask & (problem.held | problem.choice))
-        if fewest > min(there, problem.count + held):
+        most_new = problem.count // step if problem.whole and not problem.units else problem.count
+        if fewest > min(there, most_new + held):
             return False
         if problem.max_llcs is not None and problem.tree.flat and fewest > problem.max_llcs:
             return False
@@ -156,39 +143,65 @@ def _good(problem: Problem) -> int | None:
         for vertex in fullest[: problem.max_llcs]:
             mask |= vertex.mask
         problem = replace(problem, choice=problem.choice & mask, max_llcs=None)
-    if problem.nodes is None:
-        return _try(problem)
     masks, fixed, there = _nodes_of(problem)
+    if problem.nodes is None:
+        return _any_nodes(problem, masks)
     for number, cost in sorted(problem.nodes.items(), key=lambda item: item[1]):
-        best: int | None = None
-        more = number - len(fixed)
-        for chosen in islice(_grown_sets(problem, fixed, there, masks, more), _GOOD_NODE_SETS) if more > 0 else [fixed]:
+        if not _enough(replace(problem, nodes={number: cost})):
+            continue
+        best = _good_nodes(problem, fixed, there, masks, number, cost)
+        if best is not None:
+            return best
+    return _any_nodes(problem, masks) if len(problem.nodes) >= len(masks) else None
+
+
+def _any_nodes(problem: Problem, masks: Mapping[int, int]) -> int | None:
+    """An answer in whatever nodes; what these cost is added afterwards."""
+    key = _root(replace(problem, nodes=None, distances=False))
+    if key is None:
+        return None
+    cpus = problem.held | problem.tables.reverse(problem.order.chosen(key))
+    chosen = tuple(node for node, mask in masks.items() if mask & cpus)
+    far = 0 if problem.tree.uniform else _distance(problem.tables, chosen) * problem.order.dist
+    cost = problem.nodes.get(len(chosen), 0) if problem.nodes is not None else 0
+    return key + far + cost * problem.order.count
+
+
+def _good_nodes(
+    problem: Problem, fixed: tuple[int, ...], there: list[int], masks: Mapping[int, int], number: int, cost: int
+) -> int | None:
+    """A good answer in exactly `number` nodes."""
+    best: int | None = None
+    budget = problem.budget.rest()
+    more = number - len(fixed)
+    sets: Iterable[tuple[int, ...]] = [fixed]
+    if more > 0:
+        sets = islice(_grown_sets(problem, fixed, there, masks, more, budget), _GOOD_NODE_SETS)
+    try:
+        for chosen in sets:
             mask = 0
             for node in chosen:
                 mask |= masks[node]
-            among = replace(problem, choice=problem.choice & mask, nodes={number: cost}, distances=False)
-            key = _try(among) if 0 < number <= len(masks) and _enough(among) else None
+            among = replace(problem, choice=problem.choice & mask, nodes={number: cost}, distances=False, budget=budget)
+            key = _root(among) if _enough(among) else None
             if key is not None:
-                key += _distance(problem.tables, chosen) * problem.order.dist
+                if not problem.tree.uniform:
+                    key += _distance(problem.tables, chosen) * problem.order.dist
                 if best is None or key < best:
                     best = key
-        if best is not None:
-            return best
-    return None
-
-
-def _try(problem: Problem) -> int | None:
-    try:
-        return _root(replace(problem, budget=Budget(_GOOD_WORK)))
-    except _TooMuchWorkError:
-        return None
+    except TooMuchWorkError:
+        pass
+    return best
 
 
 def solve_in_general(problem: Problem) -> int | None:
     """The same without the short cut for `pack`."""
-    if problem.order.count and not problem.order.new_nodes and problem.nodes is not None and len(problem.nodes) > 1:
-        # The number of nodes is the first step: the first number that can be had is the best one.
-        for number, cost in sorted(problem.nodes.items(), key=lambda item: item[1]):
+    if problem.zones is not None and all(vertex.node >= 0 for vertex in problem.tree.zones):
+        return _by_zones(problem, problem.zones)
+    if problem.order.count and problem.nodes is not None and len(problem.nodes) > 1:
+        # The number of nodes is the first step, for a set that grows the fewest: the first that can be had is the best.
+        grows = bool(problem.order.new_nodes)
+        for number, cost in sorted(problem.nodes.items(), key=lambda item: item[0 if grows else 1]):
             among = replace(problem, nodes={number: cost})
             key = solve_in_general(among) if _enough(among) else None
             if key is not None:
@@ -208,6 +221,20 @@ def solve_in_general(problem: Problem) -> int | None:
     if problem.tree.metric:
         return _root(replace(problem, distances=True))
     return _by_node_sets(problem)
+
+
+def _by_zones(problem: Problem, zones: Mapping[str, int]) -> int | None:
+    """Where zones are nodes, the quantities say which nodes are used."""
+    named = [v for v in problem.tree.zones if v.zone is not None and (zones.get(v.zone) or problem.held & v.mask)]
+    used = {v.node for v in named} | {v.node for v in problem.tree.nodes if problem.held & v.mask}
+    cost = 0
+    if problem.nodes is not None:
+        if len(used) not in problem.nodes:
+            return None
+        cost = problem.nodes[len(used)] * problem.order.count
+    key = _root(replace(problem, nodes=None, distances=False))
+    far = 0 if problem.tree.uniform else _distance(problem.tables, used) * problem.order.dist
+    return None if key is None else key + cost + far
 
 
 def _root(problem: Problem) -> int | None:
@@ -300,7 +327,9 @@ class _Solver:
     def _merge(self, one: Table, other: Table, need: int, weight: int, least_nodes: int) -> Table:
         merged: Table = {}
         limit = self.problem.max_llcs
-        self.problem.budget.spend(len(one) * len(other) * (3 if self.count_llcs else 1))
+        if self.count_llcs or self.count_nodes:
+            # Without these a table has no more entries than CPUs, and the work is small.
+            self.problem.budget.spend(len(one) * len(other) * (3 if self.count_llcs else 1))
         for state, key in one.items():
             nodes = (state >> 16) & _COUNT
             for state2, key2 in other.items():
@@ -421,16 +450,15 @@ def _by_node_sets(problem: Problem) -> int | None:
             tried += 1
             among = replace(problem, choice=problem.choice & mask, nodes={number: cost})
             key = None
-            if order.nodes and problem.zones is None and problem.max_llcs is None:
-                only = problem.count if problem.one_llc else 0
-                key = pack(problem.tree, among.parts(), problem.count, only, far=False)
-            if key is None:
-                try:
+            try:
+                if order.nodes and problem.zones is None and problem.max_llcs is None:
+                    key = _packed(among, far=False)
+                if key is None:
                     key = _root(among)
-                except _TooMuchWorkError:
-                    if best is None:
-                        raise
-                    return best
+            except TooMuchWorkError:
+                if best is None:
+                    raise
+                return best
             if key is not None:
                 key += distance * order.dist
                 if best is None or key < best:
@@ -445,14 +473,15 @@ def _node_sets(
     if more < 0 or more > len(there):
         return
     if comb(len(there), more) <= MAX_NODE_SETS:
+        problem.budget.spend(4 * comb(len(there), more))
         for chosen in combinations(there, more):
             yield (*fixed, *chosen)
         return
-    yield from _grown_sets(problem, fixed, there, masks, more)
+    yield from _grown_sets(problem, fixed, there, masks, more, problem.budget)
 
 
 def _grown_sets(
-    problem: Problem, fixed: tuple[int, ...], there: list[int], masks: Mapping[int, int], more: int
+    problem: Problem, fixed: tuple[int, ...], there: list[int], masks: Mapping[int, int], more: int, budget: Budget
 ) -> Iterator[tuple[int, ...]]:
     """Sets of `fixed` and `more` other nodes that are near to each other, or have much room; some for each node."""
     if more > len(there):
@@ -461,6 +490,7 @@ def _grown_sets(
     seen: set[tuple[int, ...]] = set()
     for start in there:
         for by_room in (False, True):
+            budget.spend(more * len(there))
             found = tuple(sorted((*fixed, *_grown(problem.tables.distance, fixed, start, room, more, by_room))))
             if found not in seen:
                 seen.add(found)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import gcd
 
 from provider.allocator.order import Order
 from provider.cpuset import ids, lowest
@@ -91,6 +92,8 @@ class Tables:
     """Bits of a mask: the highest online CPU id plus one."""
     bit: dict[int, int]
     """CPU as a mask -> its weight in step 12: the lower the id, the heavier."""
+    width_step: int
+    """Every number of CPUs in whole cores is a multiple of it."""
     distance: tuple[tuple[int, ...], ...]
     """By index of node; both directions added."""
     trees: OrderedDict[tuple[tuple[str, int], ...], Tree] = field(default_factory=OrderedDict)
@@ -132,7 +135,8 @@ def tables(host: Topology) -> Tables:
         return found
     width = max(host.online.bit_length(), 1)
     bit = {1 << cpu: 1 << (width - 1 - cpu) for cpu in range(width) if host.online >> cpu & 1}
-    found = Tables(host, width, bit, _distances(host))
+    step = gcd(*(core.bit_count() for core in host.cores)) or 1
+    found = Tables(host, width, bit, step, _distances(host))
     _known[id(host)] = found
     while len(_known) > _MAX_TOPOLOGIES:
         _known.popitem(last=False)
