@@ -22,10 +22,12 @@ from agent_api.core.records import (
     ConfigRecord,
     FrameworkRecord,
     ProviderRecord,
+    QuotaRecord,
     State,
     TaskRecord,
+    WeightRecord,
 )
-from agent_api.wire import mesos_pb2
+from agent_api.wire import mesos_pb2, quota_pb2
 from migrations.database import Database, open_database
 
 __all__ = ["Change", "Store", "is_change"]
@@ -42,6 +44,9 @@ Change = (
     | effects.RemoveFramework
     | effects.SaveTask
     | effects.RemoveTask
+    | effects.SaveWeight
+    | effects.SaveQuota
+    | effects.RemoveQuota
 )
 
 M = TypeVar("M", bound=Message)
@@ -74,6 +79,8 @@ class Store:
                 providers=_read(connection, tables.providers, _provider),
                 frameworks=_read(connection, tables.frameworks, _framework),
                 tasks=_load_tasks(connection),
+                weights=_read(connection, tables.weights, lambda row: WeightRecord(row.role, row.weight)),
+                quotas=_read(connection, tables.quotas, _quota),
             )
 
     def apply(self, changes: Iterable[Change]) -> None:
@@ -119,6 +126,10 @@ def _config(row: Any) -> ConfigRecord:
 
 def _provider(row: Any) -> ProviderRecord:
     return ProviderRecord(row.provider_id, _parse(mesos_pb2.ResourceProviderInfo, row.info), row.gone)
+
+
+def _quota(row: Any) -> QuotaRecord:
+    return QuotaRecord(_parse(quota_pb2.QuotaConfig, row.config))
 
 
 def _framework(row: Any) -> FrameworkRecord:
@@ -275,6 +286,19 @@ def _remove_task(connection: sa.Connection, change: effects.RemoveTask) -> None:
     )
 
 
+def _save_weight(connection: sa.Connection, change: effects.SaveWeight) -> None:
+    _upsert(connection, tables.weights, role=change.record.role, weight=change.record.weight)
+
+
+def _save_quota(connection: sa.Connection, change: effects.SaveQuota) -> None:
+    config = change.record.config
+    _upsert(connection, tables.quotas, role=config.role, config=config.SerializeToString(deterministic=True))
+
+
+def _remove_quota(connection: sa.Connection, change: effects.RemoveQuota) -> None:
+    connection.execute(sa.delete(tables.quotas).where(tables.quotas.c.role == change.role))
+
+
 _APPLY: dict[type, Callable[[sa.Connection, Any], None]] = {
     effects.SaveAgent: _save_agent,
     effects.SaveConfig: _save_config,
@@ -285,4 +309,7 @@ _APPLY: dict[type, Callable[[sa.Connection, Any], None]] = {
     effects.RemoveFramework: _remove_framework,
     effects.SaveTask: _save_task,
     effects.RemoveTask: _remove_task,
+    effects.SaveWeight: _save_weight,
+    effects.SaveQuota: _save_quota,
+    effects.RemoveQuota: _remove_quota,
 }

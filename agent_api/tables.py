@@ -15,8 +15,10 @@ __all__ = [
     "frameworks",
     "metadata",
     "providers",
+    "quotas",
     "task_statuses",
     "tasks",
+    "weights",
 ]
 
 metadata = sa.MetaData()
@@ -88,4 +90,18 @@ task_statuses = sa.Table(
     sa.Column("position", sa.Integer, primary_key=True),
     sa.Column("status", sa.LargeBinary, nullable=False),
     sa.ForeignKeyConstraint(["framework_id", "task_id"], ["tasks.framework_id", "tasks.task_id"], ondelete="CASCADE"),
+)
+
+weights = sa.Table(
+    "weights",
+    metadata,
+    sa.Column("role", sa.Text, primary_key=True),
+    sa.Column("weight", sa.Float, nullable=False),
+)
+
+quotas = sa.Table(
+    "quotas",
+    metadata,
+    sa.Column("role", sa.Text, primary_key=True),
+    sa.Column("config", sa.LargeBinary, nullable=False),
 )

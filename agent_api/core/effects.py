@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent_api.core.records import AgentRecord, ConfigRecord, FrameworkRecord, ProviderRecord, TaskRecord
+from agent_api.core.records import (
+    AgentRecord,
+    ConfigRecord,
+    FrameworkRecord,
+    ProviderRecord,
+    QuotaRecord,
+    TaskRecord,
+    WeightRecord,
+)
 from agent_api.wire import master_pb2, mesos_pb2, resource_provider_pb2, scheduler_pb2
 
 __all__ = [
@@ -20,12 +28,15 @@ __all__ = [
     "RemoveConfig",
     "RemoveFramework",
     "RemoveProvider",
+    "RemoveQuota",
     "RemoveTask",
     "SaveAgent",
     "SaveConfig",
     "SaveFramework",
     "SaveProvider",
+    "SaveQuota",
     "SaveTask",
+    "SaveWeight",
     "ToFramework",
     "ToOperators",
     "ToProvider",
@@ -78,6 +89,21 @@ class SaveTask:
 class RemoveTask:
     framework_id: str
     task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SaveWeight:
+    record: WeightRecord
+
+
+@dataclass(frozen=True, slots=True)
+class SaveQuota:
+    record: QuotaRecord
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveQuota:
+    role: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +185,9 @@ Effect = (
     | RemoveFramework
     | SaveTask
     | RemoveTask
+    | SaveWeight
+    | SaveQuota
+    | RemoveQuota
     | ToFramework
     | CloseFramework
     | ToProvider

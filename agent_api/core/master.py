@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from agent_api.core import accept, frameworks, offers, operations, providers, reading, tasks, views
+from agent_api.core import accept, frameworks, offers, operations, providers, reading, roles, tasks, views
 from agent_api.core.effects import Effect
 from agent_api.core.model import Options, World
 from agent_api.core.records import ConfigRecord, State, TaskRecord
@@ -180,6 +180,18 @@ class Master:
                 if framework is None:
                     raise BadRequest("No framework found with specified ID")
                 frameworks.remove(self._changing, framework, now)
+            case kinds.UPDATE_WEIGHTS:
+                _need(call, "master", "update_weights")
+                roles.update_weights(self._changing, call.update_weights)
+            case kinds.UPDATE_QUOTA:
+                _need(call, "master", "update_quota")
+                roles.update_quota(self._changing, call.update_quota)
+            case kinds.SET_QUOTA:
+                _need(call, "master", "set_quota")
+                roles.set_quota(self._changing, call.set_quota.quota_request)
+            case kinds.REMOVE_QUOTA:
+                _need(call, "master", "remove_quota")
+                roles.remove_quota(self._changing, call.remove_quota.role)
             case kinds.RESERVE_RESOURCES:
                 _need(call, "master", "reserve_resources")
                 operation.type = mesos_pb2.Offer.Operation.RESERVE

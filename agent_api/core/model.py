@@ -19,8 +19,10 @@ from agent_api.core.records import (
     ConfigRecord,
     FrameworkRecord,
     ProviderRecord,
+    QuotaRecord,
     State,
     TaskRecord,
+    WeightRecord,
 )
 from agent_api.wire import master_pb2, mesos_pb2, pinfold_pb2, resource_provider_pb2, scheduler_pb2
 
@@ -265,6 +267,8 @@ class World:
         self.agent = self._agent(state)
         self.configs: dict[tuple[str, str], ConfigRecord] = {(c.info.type, c.info.name): c for c in state.configs}
         self.providers = {p.provider_id: Provider(p) for p in state.providers}
+        self.weights: dict[str, WeightRecord] = {w.role: w for w in state.weights}
+        self.quotas: dict[str, QuotaRecord] = {q.config.role: q for q in state.quotas}
         self.frameworks: dict[str, Framework] = {}
         self.removed: OrderedDict[str, FrameworkRecord] = OrderedDict()
         self.framework_count = 0

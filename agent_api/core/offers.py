@@ -1,20 +1,35 @@
 """Who is offered what, and for how long.
 
-Decides the order in which frameworks are served (least allocated first, deterministic), what each may see (its
-role's reservations and sets, revocable resources only where it takes them), filters, and when an offer ends. It
-never decides whether an offer may be used; `core.accept` does.
+Decides the order in which frameworks are served (by weighted shares, deterministic), what each may see (its role's
+reservations and sets, revocable resources only where it takes them, of the rest what quotas leave), filters, and when
+an offer ends. It never decides whether an offer may be used; `core.accept` does. The sums are `core.ledger`'s and the
+arithmetic is `core.fairness`'s.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from typing import NamedTuple
 
+from agent_api.core import fairness, ledger
 from agent_api.core import resources as rs
 from agent_api.core.model import Filter, Framework, Offer, World
 from agent_api.wire import mesos_pb2, scheduler_pb2
 
-__all__ = ["allocate", "decline", "drop", "eligible", "refuse", "rescind", "rescind_all", "revive", "suppress", "tick"]
+__all__ = [
+    "allocate",
+    "decline",
+    "drop",
+    "eligible",
+    "quotas",
+    "refuse",
+    "rescind",
+    "rescind_all",
+    "revive",
+    "suppress",
+    "tick",
+]
 
 log = logging.getLogger(__name__)
 
@@ -42,22 +57,151 @@ def tick(world: World, now: float) -> None:
 
 
 def allocate(world: World, now: float) -> None:
-    """One allocation: each framework gets at most one offer for each of its roles."""
+    """One allocation: each framework gets at most one offer for each of its roles.
+
+    First everyone gets what their quota guarantees them, then, in the same order, what is free beyond the headroom that
+    all guarantees need.
+    """
     order = _order(world)
     if not order:
         return
-    free = world.free()
+    pool = _Pool(world)
+    given: dict[int, list[_Pick]] = {}
+    for i, (role, framework) in enumerate(order):
+        if pool.owes(role):
+            picks = [*pool.own(role, framework), *pool.common(role, framework, guaranteed=True)]
+            if _wanted(framework, role, picks):
+                pool.take(role, picks)
+                given[i] = picks
     events: dict[str, scheduler_pb2.Event] = {}
-    for role, framework in order:
-        mine = [r for r in free if eligible(world, r, role, framework)]
-        if not _worthwhile(mine) or _filtered(framework, role, mine):
+    for i, (role, framework) in enumerate(order):
+        more = [*pool.own(role, framework), *pool.common(role, framework)]
+        picks = [*given.get(i, ()), *more]
+        if not _wanted(framework, role, picks):
             continue
-        free = rs.subtract(free, mine)
+        pool.take(role, more)
+        mine = [p.resource for p in sorted(picks, key=lambda p: p.place)]
+        if i in given:
+            mine = rs.normalize(mine)  # two parts of one may be among them
         offer = _offer(world, framework, role, mine, now)
         event = events.setdefault(framework.id, scheduler_pb2.Event(type=scheduler_pb2.Event.OFFERS))
         event.offers.offers.append(offer.message)
     for framework_id, event in events.items():
         world.to_framework(world.frameworks[framework_id], event)
+
+
+class _Pick(NamedTuple):
+    """All or a part of one free resource."""
+
+    place: int
+    resource: mesos_pb2.Resource
+    amount: int
+    part: bool
+    common: bool
+    """Unreserved, in no set and not revocable: what quotas are about."""
+
+
+class _Pool:
+    """What is free during one allocation, sorted by who may have it."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._free: list[mesos_pb2.Resource] = world.free()
+        self._taken: set[int] = set()
+        self._common: list[int] = []
+        self._revocable: list[int] = []
+        self._held: dict[str, list[int]] = {}  # sets and reservations, by the role they belong to
+        for i, resource in enumerate(self._free):
+            holder = ledger.owner(world, resource)
+            if holder is not None:
+                self._held.setdefault(holder, []).append(i)
+            elif rs.set_id(resource) is None:
+                (self._revocable if resource.HasField("revocable") else self._common).append(i)
+        self._quotas = {role: quota for role, quota in quotas(world).items() if not quota.default}
+        # Without a quota nobody has to count.
+        self._consumed = fairness.by_top(ledger.consumed(world)) if self._quotas else {}
+        self._amounts = ledger.quantities(self._free[i] for i in self._common)
+
+    def owes(self, role: str) -> bool:
+        """Whether the role's quota guarantees more than it has got."""
+        quota = self._quotas.get(fairness.top(role))
+        if quota is None:
+            return False
+        got = self._consumed.get(fairness.top(role), {})
+        return any(got.get(name, 0) < most for name, most in quota.guarantees.items())
+
+    def own(self, role: str, framework: Framework) -> list[_Pick]:
+        """The role's sets and reservations, those of the roles above it, and what is revocable."""
+        candidates = [i for path in fairness.lineage(role) for i in self._held.get(path, ())]
+        return [
+            _Pick(i, self._free[i], 0, False, False)
+            for i in (*candidates, *self._revocable)
+            if i not in self._taken and eligible(self._world, self._free[i], role, framework)
+        ]
+
+    def common(self, role: str, framework: Framework, guaranteed: bool = False) -> list[_Pick]:
+        """As much as the role may have of what is free for all. With `guaranteed` only what its quota promises it, and
+        of resources it has no guarantee for what the others can spare."""
+        indexes = [i for i in self._common if i not in self._taken]
+        if not self._quotas:
+            return [_Pick(i, self._free[i], 0, False, True) for i in indexes]
+        allowed = fairness.may_take(role, self._quotas, self._consumed, self._amounts)
+        names = self._quotas[fairness.top(role)].guarantees if guaranteed else {}
+        left = {n: owed if n in names else most for n, (owed, most) in allowed.items()}
+        # Where not all may be had, each time another part comes first: who has no use for one sees the others.
+        start = self._world.served[role] % len(indexes) if indexes else 0
+        picks = []
+        for i in (*indexes[start:], *indexes[:start]):
+            resource = self._free[i]
+            have, room = ledger.amount(resource), left.get(resource.name, 0)
+            if have > room:
+                if resource.type != mesos_pb2.Value.SCALAR:
+                    continue
+                # RAW is given in whole CPUs: a set is made of nothing less.
+                room -= room % 1000 if resource.HasField("cpu") else 0
+                if room <= 0:
+                    continue
+                part = mesos_pb2.Resource()
+                part.CopyFrom(resource)
+                part.scalar.value = room / 1000
+                picks.append(_Pick(i, part, room, True, True))
+                left[resource.name] -= room
+            else:
+                picks.append(_Pick(i, resource, have, False, True))
+                left[resource.name] -= have
+        return picks
+
+    def take(self, role: str, picks: Iterable[_Pick]) -> None:
+        mine = self._consumed.setdefault(fairness.top(role), {}) if self._quotas else None
+        for pick in picks:
+            if not pick.part:
+                self._taken.add(pick.place)
+            else:
+                rest = mesos_pb2.Resource()
+                rest.CopyFrom(self._free[pick.place])
+                rest.scalar.value = (rs.millis(rest.scalar.value) - pick.amount) / 1000
+                self._free[pick.place] = rest
+            if mine is not None and pick.common:
+                name = pick.resource.name
+                mine[name] = mine.get(name, 0) + pick.amount
+                self._amounts[name] -= pick.amount
+
+
+def quotas(world: World) -> dict[str, fairness.Quota]:
+    """The quotas of all roles, in thousandths."""
+    return {
+        role: fairness.Quota(
+            {name: rs.millis(scalar.value) for name, scalar in record.config.guarantees.items() if scalar.value > 0},
+            {name: rs.millis(scalar.value) for name, scalar in record.config.limits.items()},
+        )
+        for role, record in world.quotas.items()
+    }
+
+
+def _wanted(framework: Framework, role: str, picks: list[_Pick]) -> bool:
+    """Whether it is worth an offer, and not filtered."""
+    resources = [p.resource for p in picks]
+    return _worthwhile(resources) and not _filtered(framework, role, resources)
 
 
 def eligible(world: World, resource: mesos_pb2.Resource, role: str, framework: Framework) -> bool:
@@ -66,54 +210,35 @@ def eligible(world: World, resource: mesos_pb2.Resource, role: str, framework: F
         return False
     if resource.HasField("revocable") and not framework.can(mesos_pb2.FrameworkInfo.Capability.REVOCABLE_RESOURCES):
         return False
-    set_id = rs.set_id(resource)
-    if set_id is None:
-        return True
-    provider = world.providers.get(rs.provider_of(resource) or "")
-    info = provider.sets.get(set_id) if provider is not None else None
+    if len(resource.reservations) > 1 and not framework.can(mesos_pb2.FrameworkInfo.Capability.RESERVATION_REFINEMENT):
+        return False  # it could not tell whose it is
     # A set belongs to the role it was made for, and to no role below or beside it.
-    owner = info.role if info is not None and info.role else rs.reservation_role(resource)
-    return owner == role
+    return rs.set_id(resource) is None or ledger.owner(world, resource) == role
 
 
 def _order(world: World) -> list[tuple[str, Framework]]:
-    """Roles by what they have got, then frameworks of a role by what they have got.
+    """Roles by their weighted dominant shares, then frameworks of a role by what they have got in it.
 
     Among equals those come first that were served less often (Mesos's sorter does so), then by name and age.
     """
-    total = world.total()
-    sizes = {name: rs.sum_of(total, name) for name in ("cpus", "mem")}
-
-    def share(resources: Iterable[mesos_pb2.Resource]) -> float:
-        got = list(resources)
-        return max((rs.sum_of(got, n) / size for n, size in sizes.items() if size > 0), default=0.0)
-
-    held: list[tuple[str, str, mesos_pb2.Resource]] = []
-    for task in world.live_tasks():
-        for r in task.record.task.resources:
-            held.append((r.allocation_info.role, task.record.framework_id, r))
-    for offer in world.offers.values():
-        held.extend((offer.role, offer.framework_id, r) for r in offer.resources)
-
-    def key(entry: tuple[str, Framework]) -> tuple[float, int, str, float, int, int]:
-        role, framework = entry
-        return (
-            share(r for got_role, _, r in held if got_role == role),
-            world.served[role],
-            role,
-            share(r for got_role, owner, r in held if got_role == role and owner == framework.id),
-            framework.served[role],
-            framework.order,
-        )
-
-    clients = [
-        (role, framework)
-        for framework in world.frameworks.values()
-        if framework.stream_id is not None
-        for role in framework.roles
-        if role not in framework.suppressed
-    ]
-    return sorted(clients, key=key)
+    clients: dict[str, list[Framework]] = {}
+    for framework in world.frameworks.values():
+        if framework.stream_id is not None:
+            for role in framework.roles:
+                if role not in framework.suppressed:
+                    clients.setdefault(role, []).append(framework)
+    if not clients:
+        return []
+    total = ledger.capacity(world)
+    by_role, by_client = ledger.shares(world)
+    weights = {role: record.weight for role, record in world.weights.items()}
+    result: list[tuple[str, Framework]] = []
+    for role in fairness.order(clients, by_role, total, weights, world.served):
+        waiting = [
+            (fairness.share(by_client.get((role, f.id), {}), total), f.served[role], f.order, f) for f in clients[role]
+        ]
+        result.extend((role, entry[3]) for entry in sorted(waiting, key=lambda e: e[:3]))
+    return result
 
 
 def _worthwhile(resources: list[mesos_pb2.Resource]) -> bool:

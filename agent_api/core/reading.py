@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agent_api.core import frameworks, operations, statuses
+from agent_api.core import frameworks, operations, roles, statuses
 from agent_api.core import resources as rs
 from agent_api.core.model import Framework, Provider, World
 from agent_api.wire import agent_pb2, master_pb2, mesos_pb2
@@ -243,8 +243,11 @@ def master_response(world: World, call: MasterCall, metrics: dict[str, float]) -
             response.get_roles.SetInParent()
         case kinds.GET_WEIGHTS:
             response = MasterResponse(type=answers.GET_WEIGHTS)
+            if world.weights:  # left out where none was ever set, as Mesos does
+                response.get_weights.weight_infos.extend(roles.weights(world))
         case kinds.GET_QUOTA:
             response = MasterResponse(type=answers.GET_QUOTA)
+            response.get_quota.status.CopyFrom(roles.quota_status(world))
             response.get_quota.status.SetInParent()
         case kinds.GET_MASTER:
             response = MasterResponse(type=answers.GET_MASTER)
@@ -327,11 +330,8 @@ def allocated_to(world: World, framework: Framework) -> list[mesos_pb2.Resource]
 
 
 def weights(world: World) -> dict[str, float]:
-    """Every role that anybody uses or has reserved for, each with its weight."""
-    names = {role for f in world.frameworks.values() for role in f.roles}
-    names |= {role for role in (rs.reservation_role(r) for r in world.total()) if role is not None}
-    names |= {r.allocation_info.role for t in world.live_tasks() for r in t.record.task.resources}
-    return {name: 1.0 for name in sorted(names) if name}
+    """Every role there is, with its weight."""
+    return {name: roles.weight(world, name) for name in roles.names(world)}
 
 
 def _roles(world: World) -> list[mesos_pb2.Role]:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from agent_api.wire import mesos_pb2
+from agent_api.wire import mesos_pb2, quota_pb2
 
 __all__ = [
     "AgentRecord",
     "ConfigRecord",
     "FrameworkRecord",
     "ProviderRecord",
+    "QuotaRecord",
     "State",
     "TaskRecord",
+    "WeightRecord",
     "replace",
 ]
 
@@ -84,6 +86,21 @@ class TaskRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class WeightRecord:
+    """How much of what is shared a role is to get, beside its siblings. Key: role. Kept when it is 1 again."""
+
+    role: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaRecord:
+    """What is guaranteed to a role and what it may have at most, as the operator gave it. Key: config.role."""
+
+    config: quota_pb2.QuotaConfig
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """All of it, as the store reads it at start."""
 
@@ -92,3 +109,5 @@ class State:
     providers: tuple[ProviderRecord, ...] = field(default=())
     frameworks: tuple[FrameworkRecord, ...] = field(default=())
     tasks: tuple[TaskRecord, ...] = field(default=())
+    weights: tuple[WeightRecord, ...] = field(default=())
+    quotas: tuple[QuotaRecord, ...] = field(default=())

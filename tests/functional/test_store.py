@@ -10,9 +10,18 @@ import pytest
 import sqlalchemy as sa
 
 from agent_api.core import effects
-from agent_api.core.records import AgentRecord, ConfigRecord, FrameworkRecord, ProviderRecord, State, TaskRecord
+from agent_api.core.records import (
+    AgentRecord,
+    ConfigRecord,
+    FrameworkRecord,
+    ProviderRecord,
+    QuotaRecord,
+    State,
+    TaskRecord,
+    WeightRecord,
+)
 from agent_api.store import Store
-from agent_api.wire import mesos_pb2
+from agent_api.wire import mesos_pb2, quota_pb2
 from migrations.database import DatabaseError
 
 
@@ -61,6 +70,11 @@ EVERYTHING = State(
             launched_time=2.0,
         ),
     ),
+    weights=(WeightRecord("eng/dev", 0.1), WeightRecord("gold", 2.5)),
+    quotas=(
+        QuotaRecord(quota_pb2.QuotaConfig(role="*", limits={"cpus": mesos_pb2.Value.Scalar(value=1000)})),
+        QuotaRecord(quota_pb2.QuotaConfig(role="gold", guarantees={"mem": mesos_pb2.Value.Scalar(value=0.5)})),
+    ),
 )
 
 
@@ -73,6 +87,8 @@ def save(store: Store, state: State) -> None:
             *(effects.SaveProvider(record) for record in state.providers),
             *(effects.SaveFramework(record) for record in state.frameworks),
             *(effects.SaveTask(record) for record in state.tasks),
+            *(effects.SaveWeight(record) for record in state.weights),
+            *(effects.SaveQuota(record) for record in state.quotas),
         ]
     )
 
@@ -105,6 +121,9 @@ def test_saving_again_replaces_and_removing_takes_statuses_along(tmp_path: Path)
             effects.RemoveProvider("p2"),
             effects.RemoveFramework("f2"),
             effects.RemoveConfig("org.pinfold.rp.cpu", "host"),
+            effects.RemoveQuota("gold"),
+            effects.RemoveQuota("unknown"),
+            effects.SaveWeight(WeightRecord("gold", 1.0)),
             effects.SaveAgent(AgentRecord("agent-1", "master-1")),
         ]
     )
@@ -113,6 +132,8 @@ def test_saving_again_replaces_and_removing_takes_statuses_along(tmp_path: Path)
     assert [record.provider_id for record in state.providers] == ["p1"]
     assert [record.framework_id for record in state.frameworks] == ["f1"]
     assert state.configs == ()
+    assert [record.config.role for record in state.quotas] == ["*"]
+    assert [record.weight for record in state.weights] == [0.1, 1.0]
     assert state.agent == AgentRecord("agent-1", "master-1")
     store.close()
     with sqlite3.connect(tmp_path / "agent.db") as connection:

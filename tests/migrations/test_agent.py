@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,18 @@ from alembic.script import ScriptDirectory
 
 import migrations
 from agent_api import tables
+from agent_api.core.effects import SaveQuota, SaveWeight
+from agent_api.core.records import (
+    AgentRecord,
+    ConfigRecord,
+    FrameworkRecord,
+    ProviderRecord,
+    QuotaRecord,
+    TaskRecord,
+    WeightRecord,
+)
 from agent_api.store import Store
+from agent_api.wire import mesos_pb2, quota_pb2
 from migrations.database import DatabaseError, head, open_database, upgrade
 
 
@@ -50,6 +62,55 @@ def test_a_database_of_each_revision_opens(tmp_path: Path, revision: str) -> Non
     store.close()
     with sqlite3.connect(path) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(head("agent"),)]
+
+
+def test_what_agent_0001_held_is_there_after_the_upgrade(tmp_path: Path) -> None:
+    """Every table of agent_0001 with a row in it, as that version wrote them."""
+    path = tmp_path / "agent.db"
+    engine = sa.create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        upgrade(connection, "agent", "agent_0001")
+    engine.dispose()
+    cpus = mesos_pb2.Resource(name="cpus", type=mesos_pb2.Value.SCALAR, scalar=mesos_pb2.Value.Scalar(value=8))
+    config = mesos_pb2.ResourceProviderInfo(type="org.pinfold.rp.cpu", name="host")
+    info = mesos_pb2.FrameworkInfo(user="u", name="n")
+    task = mesos_pb2.TaskInfo(name="t", task_id=mesos_pb2.TaskID(value="t"), agent_id=mesos_pb2.AgentID(value="a-S0"))
+    status = mesos_pb2.TaskStatus(task_id=task.task_id, state=mesos_pb2.TASK_RUNNING)
+    rows: dict[str, tuple[object, ...]] = {
+        "agent": (1, "a-S0", "a"),
+        "agent_resources": (0, cpus.SerializeToString()),
+        "configs": (config.type, config.name, config.SerializeToString(), 4),
+        "providers": ("p", config.SerializeToString(), 0),
+        "frameworks": ("f", info.SerializeToString(), None, 1.0, 2.0, '["gold"]', None),
+        "tasks": ("f", "t", task.SerializeToString(), int(mesos_pb2.TASK_RUNNING), 1, 77, 5, "boot", 0, 3.0),
+        "task_statuses": ("f", "t", 0, status.SerializeToString()),
+    }
+    with sqlite3.connect(path) as database:
+        tables_then = {n for (n,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        assert tables_then == {*rows, "alembic_version"}
+        for table, row in rows.items():
+            database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+    database.close()
+    store = Store(str(path))
+    state = store.load()
+    assert state.agent == AgentRecord("a-S0", "a", (cpus,))
+    assert state.configs == (ConfigRecord(config, 4),)
+    assert state.providers == (ProviderRecord("p", config),)
+    assert state.frameworks == (FrameworkRecord("f", info, None, 1.0, 2.0, ("gold",)),)
+    assert state.tasks == (
+        TaskRecord("f", task, mesos_pb2.TASK_RUNNING, (status,), 1, 77, 5, "boot", launched_time=3.0),
+    )
+    assert state.weights == () and state.quotas == ()
+    quota = QuotaRecord(quota_pb2.QuotaConfig(role="gold"))
+    store.apply([SaveWeight(WeightRecord("gold", 2.5)), SaveQuota(quota)])
+    store.close()
+    store = Store(str(path))
+    assert store.load() == replace(state, weights=(WeightRecord("gold", 2.5),), quotas=(quota,))
+    store.close()
+    (copy,) = [p for p in tmp_path.iterdir() if "agent_0001" in p.name]
+    with sqlite3.connect(copy) as database:
+        assert database.execute("SELECT agent_id FROM agent").fetchall() == [("a-S0",)]
+    database.close()
 
 
 def test_a_newer_database_is_refused_and_unchanged(tmp_path: Path) -> None:

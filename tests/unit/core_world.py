@@ -63,7 +63,8 @@ class Host:
             return tuple(record for key, record in self.stored.items() if key[0] == kind)
 
         agent = self.stored.get(("agent",))
-        return State(agent, of("config"), of("provider"), of("framework"), of("task"))
+        kinds = ("config", "provider", "framework", "task", "weight", "quota")
+        return State(agent, *(of(kind) for kind in kinds))
 
     def turn(self, seconds: float = 0.0) -> None:
         """Let time pass, then tick and carry out what is to be done."""
@@ -90,6 +91,12 @@ class Host:
                 self.stored[("task", record.framework_id, record.task.task_id.value)] = record
             case fx.RemoveTask(framework_id, task_id):
                 self.stored.pop(("task", framework_id, task_id))
+            case fx.SaveWeight(record):
+                self.stored[("weight", record.role)] = record
+            case fx.SaveQuota(record):
+                self.stored[("quota", record.config.role)] = record
+            case fx.RemoveQuota(role):
+                self.stored.pop(("quota", role))
             case fx.ToFramework(stream, event) | fx.ToProvider(stream, event):
                 assert event.IsInitialized()
                 if stream not in self.closed:
