@@ -93,7 +93,7 @@ def test_a_newer_one_is_refused_unchanged(tmp_path: Path) -> None:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     connection.close()
     before = content(path)
-    with pytest.raises(DatabaseError, match="revision '9999'.*newer version"):
+    with pytest.raises(DatabaseError, match=r"revision '9999'.*newer version"):
         open_database(path, "provider")
     assert content(path) == before
     assert not list(tmp_path.glob("*.backup-*"))
@@ -112,13 +112,13 @@ def test_another_programs_database_is_refused(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE songs (title TEXT)")
     connection.close()
     before = content(path)
-    with pytest.raises(DatabaseError, match="no database of Pinfold .tables: songs"):
+    with pytest.raises(DatabaseError, match=r"no database of Pinfold .tables: songs"):
         open_database(path, "agent")
     assert content(path) == before
 
 
 def test_a_missing_directory_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DatabaseError, match="nowhere.*must exist and be writable"):
+    with pytest.raises(DatabaseError, match=r"nowhere.*must exist and be writable"):
         open_database(tmp_path / "nowhere" / "state.db", "agent")
 
 
