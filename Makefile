@@ -4,13 +4,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check format proto bench clean
+.PHONY: demo test test-clients test-vm check format proto bench clean
 
 demo: $(VENV)/.run            ## see Pinfold do its main job on this host
 	$(BIN)/python demo/demo.py
 
 test: $(VENV)/.test check     ## lint, types, import rules and all tests
 	$(BIN)/python -m pytest -q
+
+test-clients: $(VENV)/.test   ## third-party Mesos clients, unmodified; fetches their packages
+	$(BIN)/python -m pytest -q tests/clients
+
+test-vm: $(VENV)/.test        ## real NUMA, SMT and cgroup v2 under QEMU; fetches its packages
+	$(BIN)/python -m pytest -q --timeout=900 tests/vm
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .
