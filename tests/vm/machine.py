@@ -21,6 +21,7 @@ from image import Kernel, Qemu
 __all__ = ["GuestError", "Machine"]
 
 NODES, CPUS_PER_NODE, MEGABYTES_PER_NODE = 4, 4, 512
+BOOTS = 3
 
 
 class GuestError(Exception):
@@ -67,6 +68,21 @@ class Machine:
         return [*words, "-device", "virtserialport,chardev=c,name=pinfold"]
 
     def start(self, timeout: float = 180) -> None:
+        """Boot. The emulator now and then breaks a kernel that patches its own code while it starts (seen once in 20
+        boots): it is tried again."""
+        for attempt in range(BOOTS):
+            try:
+                return self._start(timeout)
+            except GuestError:
+                if attempt == BOOTS - 1 or "Kernel panic" not in self.last_console():
+                    raise
+        return None
+
+    def last_console(self) -> str:
+        path = self.directory / f"console.{self.boots}.log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def _start(self, timeout: float) -> None:
         assert self._process is None
         (self.directory / "channel").unlink(missing_ok=True)
         with (self.directory / "qemu.log").open("ab") as log:
@@ -102,7 +118,7 @@ class Machine:
         if code is not None or time.monotonic() > until:
             log = (self.directory / "qemu.log").read_text(errors="replace")
             self.kill()
-            raise GuestError(f"the VM {what} (exit {code}): {log[-1000:]}\n{self.console_text()[-3000:]}")
+            raise GuestError(f"the VM {what} (exit {code}): {log[-1000:]}\n{self.last_console()[-3000:]}")
 
     def _ask(self, patience: float, **request: Any) -> Any:
         assert self._socket
