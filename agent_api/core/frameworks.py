@@ -39,9 +39,14 @@ _NEEDS = {
     Call.RECONCILE_OPERATIONS: "reconcile_operations",
     Call.UPDATE_FRAMEWORK: "update_framework",
 }
+_NOBODY_THERE = {
+    Call.MESSAGE: "Pinfold runs command tasks and no custom executors: nobody would get the message",
+    Call.SHUTDOWN: (
+        "Pinfold runs command tasks and no custom executors: there is none to shut down; use KILL for a task, TEARDOWN "
+        "for the framework"
+    ),
+}
 _ANSWERED_WITH_NOTHING = (
-    Call.SHUTDOWN,  # there are no executors
-    Call.MESSAGE,
     Call.REQUEST,
     Call.ACCEPT_INVERSE_OFFERS,
     Call.DECLINE_INVERSE_OFFERS,
@@ -275,6 +280,8 @@ def call(world: World, message: Call, stream_id: str | None, now: float) -> int:
         case Call.UPDATE_FRAMEWORK:
             _update(world, framework, message.update_framework, now)
             return 200
+        case kind if kind in _NOBODY_THERE:
+            raise NotImplemented_(f"Call type {Call.Type.Name(kind)} is not served: {_NOBODY_THERE[kind]}")
         case kind if kind in _ANSWERED_WITH_NOTHING:
             log.info("framework %s: %s is taken and does nothing", framework.id, Call.Type.Name(kind))
         case _:
@@ -323,6 +330,7 @@ def _update(world: World, framework: Framework, message: Call.UpdateFramework, n
     copy.CopyFrom(info)
     framework.record = replace(framework.record, info=copy)
     framework.suppressed = set(message.suppressed_roles)
+    framework.filters = [f for f in framework.filters if f.role in framework.roles]
     framework.record = replace(framework.record, suppressed_roles=tuple(sorted(framework.suppressed)))
     world.effects.append(SaveFramework(framework.record))
     for offer_id, offer in list(world.offers.items()):

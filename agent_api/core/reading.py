@@ -13,7 +13,7 @@ from agent_api.core import resources as rs
 from agent_api.core.model import Framework, Provider, World
 from agent_api.wire import agent_pb2, master_pb2, mesos_pb2
 
-__all__ = ["agent_info", "agent_message", "agent_response", "flags", "master_response", "old_format", "weights"]
+__all__ = ["agent_info", "agent_message", "agent_response", "flags", "master_response", "old_format"]
 
 AgentCall = agent_pb2.Call
 AgentResponse = agent_pb2.Response
@@ -329,15 +329,10 @@ def allocated_to(world: World, framework: Framework) -> list[mesos_pb2.Resource]
     )
 
 
-def weights(world: World) -> dict[str, float]:
-    """Every role there is, with its weight."""
-    return {name: roles.weight(world, name) for name in roles.names(world)}
-
-
 def _roles(world: World) -> list[mesos_pb2.Role]:
     result = []
-    for name, weight in weights(world).items():
-        role = mesos_pb2.Role(name=name, weight=weight)
+    for name in roles.names(world):
+        role = mesos_pb2.Role(name=name, weight=roles.weight(world, name))
         for framework in world.frameworks.values():
             if name in framework.roles:
                 role.frameworks.add(value=framework.id)

@@ -120,6 +120,9 @@ def resources(values: Iterable[mesos_pb2.Resource]) -> str | None:
             problem = role(reservation.role) or _reservation(reservation)
             if problem:
                 return f"Resource '{rs.describe(resource)}' is invalid: {problem}"
+        problem = _refinement(resource)
+        if problem:
+            return f"Resource '{rs.describe(resource)}' is invalid: Invalid refined reservation: {problem}"
     return None
 
 
@@ -131,6 +134,16 @@ def _reservation(reservation: mesos_pb2.Resource.ReservationInfo) -> str | None:
         return "'ReservationInfo.type' must be set to STATIC or DYNAMIC"
     if reservation.role == "*":
         return "a resource cannot be reserved for role '*'"
+    return None
+
+
+def _refinement(resource: mesos_pb2.Resource) -> str | None:
+    """Each reservation beyond the first narrows the one before it to a role below."""
+    for outer, inner in zip(resource.reservations, resource.reservations[1:], strict=False):
+        if inner.type == mesos_pb2.Resource.ReservationInfo.STATIC:
+            return "A refined reservation cannot be STATIC"
+        if not inner.role.startswith(outer.role + "/"):
+            return f"role '{inner.role}' is not a refinement of '{outer.role}'"
     return None
 
 

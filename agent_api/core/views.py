@@ -5,11 +5,12 @@ Mesos's own web UI and command-line clients read these. Everything is made of wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from agent_api.core import reading
+from agent_api.core import fairness, ledger, offers, reading
 from agent_api.core import resources as rs
+from agent_api.core import roles as role_table
 from agent_api.core.model import Framework, Offer, World
 from agent_api.core.records import FrameworkRecord, TaskRecord
 from agent_api.core.sandbox import task_path
@@ -18,7 +19,18 @@ from agent_api.wire import codec, mesos_pb2
 if TYPE_CHECKING:
     from agent_api.core.master import Master
 
-__all__ = ["agent_state", "frameworks", "master_state", "metrics", "roles", "slaves", "tasks"]
+__all__ = [
+    "agent_state",
+    "frameworks",
+    "maintenance",
+    "master_state",
+    "metrics",
+    "quota",
+    "roles",
+    "slaves",
+    "tasks",
+    "weights",
+]
 
 Json = dict[str, Any]
 _SCALARS = ("disk", "mem", "gpus", "cpus")
@@ -338,25 +350,55 @@ def frameworks(master: Master, now: float) -> Json:
 
 
 def roles(master: Master, now: float) -> Json:
+    """GET /roles. Consumed is what counts against a quota, of the role and of those below it."""
     world = master.world
+    consumed: dict[str, dict[str, int]] = {}
+    for name, quantities in ledger.consumed(world).items():
+        for path in fairness.lineage(name):
+            fairness.add(consumed.setdefault(path, {}), quantities)
+    quotas = offers.quotas(world)
     result = []
-    for name, weight in reading.weights(world).items():
+    for name in role_table.names(world):
         allocated = [r for r in _used(world) if r.allocation_info.role == name]
         offered = [r for o in world.offers.values() if o.role == name for r in o.resources]
-        reserved = _by_role(world.total()).get(name, [])
+        quota = quotas.get(name, fairness.Quota())
         result.append(
             {
                 "name": name,
-                "weight": weight,
-                "quota": {"role": name, "guarantee": {}, "limit": {}, "consumed": _sums([*allocated, *reserved])},
+                "weight": role_table.weight(world, name),
+                "quota": {
+                    "role": name,
+                    "guarantee": _numbers(quota.guarantees),
+                    "limit": _numbers(quota.limits),
+                    "consumed": _numbers(consumed.get(name, {})),
+                },
                 "resources": _sums([*allocated, *offered]),
                 "allocated": _sums(allocated),
                 "offered": _sums(offered),
-                "reserved": _sums(reserved),
+                "reserved": _sums(_by_role(world.total()).get(name, [])),
                 "frameworks": [f.id for f in world.frameworks.values() if name in f.roles],
             }
         )
     return {"roles": result}
+
+
+def quota(master: Master, now: float) -> Json:
+    """GET /quota."""
+    return codec.to_dict(role_table.quota_status(master.world))
+
+
+def weights(master: Master, now: float) -> list[Json]:
+    """GET /weights: those that were ever set."""
+    return [codec.to_dict(info) for info in role_table.weights(master.world)]
+
+
+def maintenance(master: Master, now: float) -> Json:
+    """GET /maintenance/status and /maintenance/schedule: nothing is planned and no machine is down."""
+    return {}
+
+
+def _numbers(quantities: Mapping[str, int]) -> dict[str, float]:
+    return {name: value / 1000 for name, value in sorted(quantities.items())}
 
 
 def _sums(resources: list[mesos_pb2.Resource]) -> Json:

@@ -58,6 +58,8 @@ def test_pymesos_makes_every_call(agent: AgentProcess, drive: Drive) -> None:
     assert states(events) == ["TASK_STARTING", "TASK_RUNNING", "TASK_RUNNING", "TASK_KILLED"]
     updates = [event for event in events if event["event"] == "update"]
     assert [update["reason"] for update in updates if not update["uuid"]] == ["REASON_RECONCILIATION"]
+    (refused,) = [event["message"] for event in events if event["event"] == "refused"]
+    assert "no custom executors: nobody would get the message" in refused
 
 
 def test_pymesos_fails_over(agent: AgentProcess, drive: Drive) -> None:

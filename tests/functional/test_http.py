@@ -357,6 +357,9 @@ def test_the_reading_endpoints(agent: AgentProcess) -> None:
         assert isinstance(requests.get(agent.master_url + path, timeout=10).json(), dict), path
     for path in ("/roles", "/flags", "/version", "/metrics/snapshot"):
         assert requests.get(agent.master_url + path, timeout=10).json(), path
+    for path in ("/quota", "/maintenance/schedule", "/master/maintenance/status"):
+        assert requests.get(agent.master_url + path, timeout=10).json() == {}, path
+    assert requests.get(f"{agent.master_url}/weights", timeout=10).json() == []
     for path in ("/flags", "/version", "/metrics/snapshot"):
         assert requests.get(agent.agent_url + path, timeout=10).json(), path
     version = requests.get(f"{agent.master_url}/version", timeout=10).json()["version"]

@@ -8,6 +8,7 @@ import pytest
 from core_world import FrameworkClient, Host, ProviderClient, create, launch, reserve, scalar, with_role
 
 from agent_api.core import resources as rs
+from agent_api.core import views
 from agent_api.errors import ApiError
 from agent_api.wire import master_pb2, mesos_pb2, scheduler_pb2
 from agent_api.wire.codec import from_dict, to_dict
@@ -467,3 +468,95 @@ def test_filters_and_suppression_are_of_one_role() -> None:
     give_back(client)
     client.call({"type": "REVIVE", "revive": {"roles": [role]}})
     assert (outstanding(client, role=role), outstanding(client, role=other)) == (8, 0)
+
+
+# Reservations that are no refinement; calls to executors; what changes with UPDATE_FRAMEWORK
+
+
+@pytest.mark.parametrize(
+    ("chain", "words"),
+    [
+        (["eng", "ops"], "Invalid refined reservation: role 'ops' is not a refinement of 'eng'"),
+        (["eng", "eng"], "Invalid refined reservation: role 'eng' is not a refinement of 'eng'"),
+        (["eng", "engine"], "Invalid refined reservation: role 'engine' is not a refinement of 'eng'"),
+        (["eng", "-eng/dev"], "Invalid refined reservation: A refined reservation cannot be STATIC"),
+    ],
+)
+def test_what_is_no_refinement_is_refused(chain: list[str], words: str) -> None:
+    host = Host()
+    resource = rs.scalar("cpus", 1)
+    kinds = mesos_pb2.Resource.ReservationInfo
+    for role in chain:
+        resource.reservations.add(type=kinds.STATIC if role.startswith("-") else kinds.DYNAMIC, role=role.strip("-"))
+    body = {"agent_id": {"value": host.master.world.agent_id}, "resources": [to_dict(resource)]}
+    status, message = refused(host, "RESERVE_RESOURCES", reserve_resources=body)
+    assert status == 400 and message.endswith(words)
+
+
+@pytest.mark.parametrize("kind", ["MESSAGE", "SHUTDOWN"])
+def test_calls_to_executors_are_refused_with_a_sentence(kind: str) -> None:
+    host = Host()
+    client = FrameworkClient(host)
+    body = {"agent_id": {"value": host.master.world.agent_id}, "executor_id": {"value": "e"}, "data": "aGVsbG8="}
+    with pytest.raises(ApiError) as caught:
+        client.call({"type": kind, kind.lower(): body})
+    assert caught.value.status == 501
+    assert "Pinfold runs command tasks and no custom executors" in caught.value.message
+
+
+def test_update_framework_changes_roles_and_forgets_what_was_of_the_old_ones() -> None:
+    host = Host()
+    client = two_roles(host)
+    give_back(client, refuse=1000)
+    host.turn(1)
+    give_back(client, refuse=1000)
+    host.turn(1)
+    assert not client.outstanding()
+    info = to_dict(client.info) | {"roles": ["b", "c"]}
+    update = {"framework_info": info, "suppressed_roles": ["b"]}
+    assert client.call({"type": "UPDATE_FRAMEWORK", "update_framework": update}) == 200
+    assert outstanding(client, role="c") == 8
+    assert {f.role for f in host.master.world.frameworks[client.id].filters} == {"b"}
+    again = Host(host.now, stored=host)
+    kept = again.master.world.frameworks[client.id]
+    assert kept.roles == ["b", "c"] and kept.suppressed == {"b"}
+    update = {"framework_info": to_dict(client.info) | {"roles": ["a"]}}
+    assert client.call({"type": "UPDATE_FRAMEWORK", "update_framework": update}) == 200
+    assert client.take(Event.RESCIND)
+    assert outstanding(client, role="a") == 8
+
+
+# The older paths
+
+
+def test_older_paths_as_a_master_answers() -> None:
+    host = Host()
+    assert (views.quota(host.master, 0), views.weights(host.master, 0), views.maintenance(host.master, 0)) == (
+        {},
+        [],
+        {},
+    )
+    quota(host, "*", {}, {"cpus": 1000})
+    quota(host, "gold", {})
+    weigh(host, "gold", 1.0)
+    assert views.quota(host.master, 0) == {
+        "infos": [{"role": "*"}, {"role": "gold"}],
+        "configs": [{"role": "*", "limits": {"cpus": {"value": 1000.0}}}, {"role": "gold"}],
+    }
+    assert views.weights(host.master, 0) == [{"role": "gold", "weight": 1.0}]
+    empty: dict[str, Any] = {"resources": {}, "allocated": {}, "offered": {}, "reserved": {}, "frameworks": []}
+    sums = {"role": "gold", "guarantee": {}, "limit": {}, "consumed": {}}
+    assert views.roles(host.master, 0)["roles"] == [
+        {"name": "*", "weight": 1.0, "quota": sums | {"role": "*", "limit": {"cpus": 1000.0}}} | empty,
+        {"name": "gold", "weight": 1.0, "quota": sums} | empty,
+    ]
+
+
+def test_consumed_is_of_the_whole_tree_and_counts_a_reservation_once() -> None:
+    host = Host(resources=rs.parse("cpus:4;cpus(eng):4;mem:4096"))
+    client = FrameworkClient(host, role="eng/dev")
+    client.accept(client.offer(), launch(host, "t", [scalar("mem", 64, "eng/dev"), scalar("cpus", 1, "eng/dev")]))
+    client.call({"type": "SUPPRESS"})
+    give_back(client)
+    found = {r["name"]: r["quota"]["consumed"] for r in views.roles(host.master, 0)["roles"]}
+    assert found == {"eng": {"cpus": 5.0, "mem": 64.0}, "eng/dev": {"cpus": 1.0, "mem": 64.0}}

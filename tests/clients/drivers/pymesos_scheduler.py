@@ -127,7 +127,10 @@ class Player(Scheduler):
         driver.requestResources([{"resources": []}])
         driver.reconcileOperations([])
         executor = update.get("executor_id") or update["task_id"]
-        driver.sendFrameworkMessage(executor, update["agent_id"], "aGVsbG8=")
+        try:
+            driver.sendFrameworkMessage(executor, update["agent_id"], "aGVsbG8=")
+        except Exception as error:  # of no particular kind in this client
+            tell("refused", message=str(error))
         driver.reconcileTasks([{"task_id": update["task_id"]}])
 
     def error(self, driver, message):
