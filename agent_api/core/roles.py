@@ -202,17 +202,24 @@ def _make_room(world: World) -> None:
     """Take back offers, the newest first, that are above a limit, or that guarantees need."""
     world.allocate_now = True
     quotas = offers.quotas(world)
+    if all(quota.default for quota in quotas.values()):
+        return
+    consumed, short = _short(world, quotas)
     for offer_id, offer in reversed(list(world.offers.items())):
-        consumed = fairness.by_top(ledger.consumed(world))
         role = fairness.top(offer.role)
         mine, quota = consumed.get(role, {}), quotas.get(role, fairness.Quota())
         above = any(mine.get(name, 0) > most for name, most in quota.limits.items())
-        free = ledger.quantities(
-            r for r in world.free() if not r.reservations and rs.set_id(r) is None and not r.HasField("revocable")
-        )
-        short = {n for n, need in fairness.headroom(quotas, consumed).items() if need > free.get(n, 0)}
         # What a role has within its own guarantee is not in the way of the others.
         spare = any(mine.get(name, 0) > quota.guarantees.get(name, 0) for name in short)
         if above or (spare and any(r.name in short for r in offer.resources)):
             log.info("offer %s rescinded from framework %s: quotas changed", offer_id, offer.framework_id)
             offers.rescind(world, offer_id)
+            consumed, short = _short(world, quotas)
+
+
+def _short(world: World, quotas: Mapping[str, fairness.Quota]) -> tuple[dict[str, dict[str, int]], set[str]]:
+    """What trees of roles have consumed, and of which resources less is free than is guaranteed and not used."""
+    consumed = fairness.by_top(ledger.consumed(world))
+    free = ledger.quantities(r for r in world.free() if not r.HasField("revocable") and ledger.owner(world, r) is None)
+    needed = fairness.headroom(quotas, consumed)
+    return consumed, {name for name, quantity in needed.items() if quantity > free.get(name, 0)}
