@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_api.wire import mesos_pb2, resource_provider_pb2
 from profiles import state as profile_state
@@ -43,7 +43,7 @@ Call = resource_provider_pb2.Call
 Event = resource_provider_pb2.Event
 
 RECONCILE_SECONDS = 3.0
-REPORT_LOOKS_SECONDS = 60.0
+REPORT_LOOKS_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -564,9 +564,15 @@ class Manager:
     def profiles_fetched(self, result: profile_state.FetchResult) -> None:
         """Take over what a look at the profile source gave. Raises StoreError where it cannot be stored."""
         known, now = self.profiles, self._world.clock()
-        self._take_profiles(
-            profile_state.apply_result(known, result, used(self._state), self._info.type, self._info.name, now)
-        )
+        try:
+            self._take_profiles(
+                profile_state.apply_result(known, result, used(self._state), self._info.type, self._info.name, now)
+            )
+        except StoreError as error:
+            why = f"the document cannot be stored: {error}"
+            self._catalogue.known = replace(known, last_fetch=now, ok=False, outcome=why)
+            self._want_report()
+            raise
 
     def _reconsider_profiles(self) -> None:
         """After sets came or went: what waited for the last one to go is done."""

@@ -14,7 +14,7 @@ from agent_api.core import roles as role_table
 from agent_api.core.model import Framework, Offer, World
 from agent_api.core.records import FrameworkRecord, TaskRecord
 from agent_api.core.sandbox import task_path
-from agent_api.wire import codec, mesos_pb2
+from agent_api.wire import codec, mesos_pb2, pinfold_pb2
 
 if TYPE_CHECKING:
     from agent_api.core.master import Master
@@ -452,4 +452,25 @@ def metrics(master: Master, now: float) -> dict[str, float]:
         cpus = [r for r in total if rs.source_type(r) == kind and not r.HasField("revocable")]
         result[f"pinfold/cpus_{source.lower()}"] = rs.sum_of(cpus, "cpus")
     result["pinfold/cpus_offered"] = rs.sum_of(offered, "cpus")
+    return result | _profile_metrics([p.report for p in ready if p.report is not None], now)
+
+
+def _profile_metrics(reports: list[pinfold_pb2.CpuReport], now: float) -> dict[str, float]:
+    """Profiles of all providers by state, and their sources: of several the worst one counts. Ages are in seconds, and
+    left out where there was no fetch, or is no document, yet."""
+    profiles = [profile for report in reports for profile in report.profiles]
+    result = {
+        f"pinfold/profiles_{state.lower()}": float(
+            sum(p.state == pinfold_pb2.Profile.State.Value(state) for p in profiles)
+        )
+        for state in ("ACTIVE", "INACTIVE", "CHANGE_REFUSED")
+    }
+    result["pinfold/profiles_not_placeable"] = float(sum(p.HasField("placeable") and not p.placeable for p in profiles))
+    sources = [report.profile_source for report in reports if report.HasField("profile_source")]
+    if sources:
+        result["pinfold/profile_source_ok"] = float(all(source.ok for source in sources))
+    for name, field in (("last_fetch_age_secs", "last_fetch"), ("in_force_age_secs", "in_force_since")):
+        times = [getattr(source, field) for source in sources if source.HasField(field)]
+        if times:
+            result[f"pinfold/profile_{name}"] = max(0.0, now - min(times))
     return result

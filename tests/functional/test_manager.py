@@ -7,13 +7,16 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from agent_api.wire import mesos_pb2, pinfold_pb2
+from profiles.state import NotModified
 from provider import cpuset, inventory
 from provider.session import State as Standing
-from provider.store import KEPT_ACKNOWLEDGED
+from provider.store import KEPT_ACKNOWLEDGED, StoreError
 from tests.functional.provider_world import (
     Call,
     Died,
@@ -403,8 +406,6 @@ def test_a_disk_that_is_full_fails_the_operation_and_nothing_else(tmp_path: Path
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
     full = True
 
-    import sqlalchemy as sa
-
     @sa.event.listens_for(engine, "begin")
     def limit(connection: sa.Connection) -> None:
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages if full else 1_000_000}")
@@ -576,6 +577,47 @@ def test_a_profile_that_this_host_never_meets(provider: Provider) -> None:
     assert not told["gpu"].placeable
     assert not told["rt"].placeable
     assert "pool 'rt' is not configured; there are default" in told["rt"].reason
+
+
+def test_the_time_of_the_last_look_is_told_every_few_seconds(tmp_path: Path) -> None:
+    provider = Provider(tmp_path)
+    provider.info.cpu.profiles.uri = "/p.json"
+    provider.start()
+    provider.report()
+    told = []
+    for _ in range(40):
+        provider.now += 1
+        provider.manager.profiles_fetched(NotModified())
+        provider.manager.flush()
+        told += [c.update_state.cpu_report.profile_source.last_fetch for c in provider.taken(Call.UPDATE_STATE)]
+    # What the outcome changes to is told at once, then the time at most every 10 seconds.
+    assert told == [1001, 1011, 1021, 1031]
+    provider.close()
+
+
+def test_a_document_that_cannot_be_stored_is_not_in_force_and_comes_again(provider: Provider) -> None:
+    assert provider.store is not None
+    engine = provider.store._database.engine
+    with engine.connect() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
+
+    @sa.event.listens_for(engine, "begin")
+    def limit(connection: sa.Connection) -> None:
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {pages if full else 1_000_000}")
+
+    many: dict[str, Any] = {f"p{index}": {} for index in range(500)}
+    full = True
+    with pytest.raises(StoreError, match="full"):
+        provider.fetch(many)
+    told = provider.report().cpu_report
+    assert [p.name for p in told.profiles] == ["any", "batch", "denied", "whole"]
+    assert "the document cannot be stored: " in provider.manager.profiles.outcome
+    assert provider.manager.profiles.ok is False
+    made(provider, create(1))
+    full = False
+    provider.fetch(many)
+    assert provider.manager.profiles.profiles["p499"].state == "ACTIVE"
+    assert provider.manager.profiles.ok
 
 
 def test_no_profiles_configured(tmp_path: Path) -> None:

@@ -228,6 +228,30 @@ def test_figures_of_views() -> None:
     assert figures["master/cpus_total"] == 18 and figures["pinfold/cpus_raw"] == 16
 
 
+def test_figures_of_profiles() -> None:
+    host, _, _ = busy()
+    figures = views.metrics(host.master, host.now)
+    assert figures["pinfold/profiles_active"] == 0
+    assert not [name for name in figures if name.startswith("pinfold/profile_")]
+    (provider,) = host.master.world.providers.values()
+    assert provider.report is not None
+    for name, state, placeable in (("a", 1, True), ("b", 1, False), ("c", 2, True), ("d", 3, True)):
+        provider.report.profiles.add(name=name, state=state, placeable=placeable)
+    provider.report.profile_source.uri = "/p.json"
+    figures = views.metrics(host.master, host.now)
+    assert [figures[f"pinfold/profiles_{n}"] for n in ("active", "inactive", "change_refused", "not_placeable")] == [
+        *(2, 1, 1, 1)
+    ]
+    assert figures["pinfold/profile_source_ok"] == 0
+    assert "pinfold/profile_last_fetch_age_secs" not in figures
+    source = provider.report.profile_source
+    source.ok, source.last_fetch, source.in_force_since = True, host.now - 3, host.now - 60
+    figures = views.metrics(host.master, host.now)
+    assert figures["pinfold/profile_source_ok"] == 1
+    assert figures["pinfold/profile_last_fetch_age_secs"] == pytest.approx(3)
+    assert figures["pinfold/profile_in_force_age_secs"] == pytest.approx(60)
+
+
 # Shapes that were seen
 
 
