@@ -1,9 +1,9 @@
 """`pinfold run`: a framework for one command. Makes a set, runs the command in it, destroys the set; without a
 profile it runs the command as a plain task.
 
-Decides which RAW to take: the first zone that can hold the number, else several zones, largest first. Where anything
-fails, or the user interrupts, everything that was made is taken down again. Exit status: the command's, 128 + signal
-where it was killed, 1 where it could not be run.
+Decides which RAW to take: the first zone that can hold the number, else several zones, largest first; offers of no use
+to it go back to the others. Where anything fails, or the user interrupts, everything that was made is taken down again.
+Exit status: the command's, 128 + signal where it was killed, 1 where it could not be run.
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ TERMINAL = (
 )
 CLEANUP_SECONDS = 20.0
 FOLLOW_SECONDS = 0.1
+HOLD_SECONDS = 1.0
+"""How long an offer is held that does not hold enough: what comes next may complete it, but others wait for it, too."""
+REFUSE_SECONDS = 1.0
+UNWANTED_SECONDS = 3600.0
 
 
 class _RunError(Exception):
@@ -203,6 +207,11 @@ class _Run:
             },
         )
         self.offers: dict[str, dict[str, Any]] = {}
+        self.offered_at: dict[str, float] = {}
+        self.wanting = True
+        """Whether anything is to be taken from offers now."""
+        self.given_back: list[dict[str, Any]] = []
+        """The resources that were of no use last."""
         self.operations: dict[str, dict[str, Any]] = {}
         self.task_id = ""
         self.task: dict[str, Any] = {}
@@ -246,17 +255,21 @@ class _Run:
     # -- events
 
     def _step(self, timeout: float) -> None:
-        """Take one event, if one comes in time, and remember what it says."""
+        """Take one event, if one comes in time, and remember what it says. Then decline what is of no use."""
         subscription = self.client.subscriptions
         event = self.client.event(timeout)
         if self.client.subscriptions != subscription:
             self.offers.clear()
-        if event is None:
-            return
+        if event is not None:
+            self._remember(event)
+        self._give_back()
+
+    def _remember(self, event: dict[str, Any]) -> None:
         match event["type"]:
             case "OFFERS":
                 for offer in event["offers"]["offers"]:
                     self.offers[offer["id"]["value"]] = offer
+                    self.offered_at[offer["id"]["value"]] = time.monotonic()
             case "RESCIND":
                 self.offers.pop(event["rescind"]["offer_id"]["value"], None)
             case "UPDATE_OPERATION_STATUS":
@@ -274,6 +287,27 @@ class _Run:
                     self.task = status
             case _:
                 pass
+
+    def _give_back(self) -> None:
+        now = time.monotonic()
+        useless = [i for i in self.offers if not self.wanting or now - self.offered_at[i] >= HOLD_SECONDS]
+        if not useless:
+            return
+        self.given_back = self._resources()
+        for offer_id in useless:
+            del self.offers[offer_id]
+        decline = {
+            "offer_ids": [{"value": offer_id} for offer_id in useless],
+            "filters": {"refuse_seconds": REFUSE_SECONDS if self.wanting else UNWANTED_SECONDS},
+        }
+        with contextlib.suppress(SchedulerError):  # offers end with the stream
+            self.client.call("DECLINE", decline=decline)
+
+    def _want(self, wanting: bool) -> None:
+        """Ask for offers, or for none."""
+        self.wanting = wanting
+        with contextlib.suppress(SchedulerError):  # without SUPPRESS they come and are declined
+            self.client.call("REVIVE" if wanting else "SUPPRESS")
 
     def _wait(self, done: Callable[[], Any], timeout: float, interruptible: bool = True) -> Any:
         """Take events until `done()` is something; None after the timeout."""
@@ -340,7 +374,7 @@ class _Run:
     def _nothing_fits(self, pool: str) -> str:
         wanted = f"{self.cpus:g} RAW CPUs of pool {pool}" + (f" in zone {self.zone}" if self.zone else "")
         zones: dict[str, float] = {}
-        for resource in self._resources():
+        for resource in self._resources() or self.given_back:
             source = _source(resource)
             if source.get("type") == "RAW":
                 name = f"{source.get('zone')} (pool {source.get('pool', 'default')})"
@@ -392,6 +426,7 @@ class _Run:
             },
         }
         self._accept(resources, {"type": "LAUNCH", "launch": {"task_infos": [task]}})
+        self._want(False)
 
     def _follow(self) -> int:
         """Copy the output until the task has ended; its exit status."""
@@ -493,6 +528,7 @@ class _Run:
             self.client.close()
 
     def _destroy(self, until: Callable[[Callable[[], Any]], Any]) -> None:
+        self._want(True)
         until(lambda: sum(map(_amount, self._in_set())) >= self.cpus)
         parts = self._in_set()
         if parts:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,6 +116,22 @@ def test_refusals_are_shown(agent: AgentProcess) -> None:
     status, _, err = run(agent, "true", "--timeout", "1.5", "--zone", "numa/99")
     assert status == 1
     assert "in zone numa/99" in err
+
+
+def test_what_one_does_not_use_the_next_gets(agent: AgentProcess, tmp_path: Path) -> None:
+    """Neither one that runs nor one that waits for more than there is keeps offers from the others."""
+    go = tmp_path / "go"
+    plain = start(agent, "run", "--cpus", "0.5", "--", "sh", "-c", f"echo on; while [ ! -e {go} ]; do sleep 0.1; done")
+    assert plain.stdout is not None
+    assert plain.stdout.readline() == "on\n"
+    greedy = start(agent, "run", "--profile", "latency", "--cpus", str(ONLINE + 1), "--timeout", "20", "--", "true")
+    wait_for(lambda: len(agent.master_get("GET_FRAMEWORKS")["frameworks"]) == 2, 20)
+    time.sleep(6)  # filters of 5 s, which hid it, are over
+    status, out, err = run(agent, "echo ran", "--timeout", "15")
+    assert (status, out, err) == (0, "ran\n", "")
+    go.touch()
+    assert plain.wait(30) == 0
+    assert greedy.wait(60) == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
