@@ -3,6 +3,7 @@ force, the reason can be read, and the reactor is not held up."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -399,23 +400,15 @@ def test_configurations_that_cannot_work() -> None:
 
 # --- the whole, with a reactor ---------------------------------------------------------------------------------
 
-CONTROL = """
-import sys, time
-worst, last = 0.0, time.monotonic()
-print(flush=True)
-import os, fcntl
-fcntl.fcntl(0, fcntl.F_SETFL, os.O_NONBLOCK)
-while True:
-    time.sleep(0.005)
-    now = time.monotonic()
-    worst, last = max(worst, now - last - 0.005), now
-    try:
-        if os.read(0, 1) == b"":
-            break
-    except BlockingIOError:
-        pass
-print(worst)
-"""
+
+def waited_for_a_cpu() -> float:
+    """Seconds that the threads of this process were ready to run and had no CPU (kernel: scheduler/sched-stats): what
+    other programs on the machine did to us, and not we to the reactor."""
+    total = 0
+    for thread in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(OSError, IndexError):
+            total += int((thread / "schedstat").read_text().split()[1])
+    return total / 1e9
 
 
 def wait_until(what: Callable[[], Any], seconds: float = 15.0) -> None:
@@ -431,14 +424,9 @@ class Provider:
     def __init__(self, known: Known = EMPTY) -> None:
         self.known = known
         self.used: dict[str, list[str]] = {}
-        self.worst = 0.0
-        self._last: float | None = None
+        self.worst, self.ticks = 0.0, 0
+        self._last: tuple[float, float] | None = None
         self.reactor = EPollReactor()
-        self.control = subprocess.Popen(
-            [sys.executable, "-c", CONTROL], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        assert self.control.stdout is not None
-        self.control.stdout.readline()
         monitor = LoopingCall(self._tick)
         monitor.clock = self.reactor
         self.reactor.callWhenRunning(lambda: monitor.start(0.005))
@@ -446,10 +434,11 @@ class Provider:
         self.thread.start()
 
     def _tick(self) -> None:
-        now = time.monotonic()
+        now = time.monotonic(), waited_for_a_cpu()
         if self._last is not None:
-            self.worst = max(self.worst, now - self._last - 0.005)
+            self.worst = max(self.worst, now[0] - self._last[0] - 0.005 - max(0.0, now[1] - self._last[1]))
         self._last = now
+        self.ticks += 1
 
     def watch(self, uri: str, **options: Any) -> ProfileSource:
         options.setdefault("timeouts", FAST)
@@ -472,19 +461,16 @@ class Provider:
         wait_until(lambda: what(self.known))
 
     def stop(self) -> None:
-        """Also checks that the reactor was never held up: not more than 50 ms beyond what this machine does to a
-        process that only sleeps. Where that one was held up for long, the machine is too busy to tell."""
-        beyond = self.end()
-        assert beyond < 0.05 or self.noise > 0.03, f"held up for {beyond * 1000:.0f} ms beyond what a sleeping process was"
+        """Also checks that the reactor was never held up for 50 ms."""
+        held = self.end()
+        assert held < 0.05, f"held up for {held * 1000:.0f} ms"
 
     def end(self) -> float:
-        """Stop the reactor; the longest hold-up in seconds beyond that of a process that only sleeps."""
+        """Stop the reactor; the longest time in seconds for which it was held up, by us."""
         self.reactor.callFromThread(self.reactor.stop)
         self.thread.join(5)
-        other, _ = self.control.communicate(timeout=5)
-        self.noise = float(other)
-        print(f"longest hold-up {self.worst * 1000:.1f} ms, control {self.noise * 1000:.1f} ms")
-        return self.worst - self.noise
+        assert self.ticks > 0
+        return self.worst
 
 
 def test_every_misbehaviour_leaves_the_last_good_document_in_force(server: Server) -> None:
@@ -521,10 +507,7 @@ def test_large_documents_do_not_hold_the_reactor_up(server: Server, tmp_path: Pa
     broken.write_text("{" + ",".join(f'"{i}":{{}}' for i in range(45_000)) + "}")
     # A hold-up of ours is there each time; one by what else this machine does is not.
     found: list[float] = []
-    quiet = 0
-    for _ in range(15):
-        if quiet == 3 or min(found, default=1.0) < 0.05:
-            break
+    while len(found) < 5 and min(found, default=1.0) >= 0.05:
         provider = Provider()
         results: list[FetchResult] = []
         provider._take = results.append  # type: ignore[method-assign]
@@ -533,9 +516,6 @@ def test_large_documents_do_not_hold_the_reactor_up(server: Server, tmp_path: Pa
         for source in sources:
             provider.reactor.callFromThread(source.stop)
         found.append(provider.end())
-        quiet += provider.noise < 0.02
-    if not quiet and min(found) >= 0.05:
-        pytest.skip("this machine is too busy to measure hold-ups of 50 ms")
     assert min(found) < 0.05, found
 
 
