@@ -1,7 +1,7 @@
 """Where tasks join cgroups: the agent's side of what `--cgroup-root` and `--cgroup-name` mean.
 
 Decides by mounts and files, with the same rules as the provider (a test holds the two together). Makes the group of
-plain tasks while no provider has made it; never narrows or removes anything.
+plain tasks while no provider has made it; never narrows anything, and removes only what holds neither set nor process.
 """
 
 from __future__ import annotations
@@ -60,6 +60,25 @@ class Hierarchy:
             Path(self.cpu_root, self.name).mkdir(exist_ok=True)
             Path(self.cpu_root, self.name, "plain").mkdir(exist_ok=True)
         return self.joined(plain)
+
+    def remove_unused(self) -> None:
+        """Leave nothing behind: remove our directories where there is no set in them. The kernel refuses to remove
+        those with processes, and they stay. The provider makes them again when it needs them."""
+        if self.kind == "affinity" or any(self._held(Path(root, self.name)) for root in self._roots()):
+            return
+        for root in self._roots():
+            for name in ("shared", "plain", ""):
+                with contextlib.suppress(OSError):
+                    Path(root, self.name, name).rmdir()
+
+    def _roots(self) -> list[str]:
+        return [self.root, *([self.cpu_root] if self.cpu_root and self.cpu_root != self.root else [])]
+
+    @staticmethod
+    def _held(base: Path) -> bool:
+        """Whether there is a set (or something not ours) below the directory."""
+        found = [path for directory in (base, base / "shared") for path in directory.glob("*/")]
+        return any(path not in (base / "shared", base / "plain") for path in found)
 
 
 def find(cgroup_root: str, name: str, *, proc_root: str = "/proc") -> Hierarchy:

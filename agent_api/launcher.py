@@ -142,7 +142,7 @@ class Launcher:
         proc_root: str = "/proc",
     ) -> None:
         self.work_dir = str(Path(work_dir).absolute())
-        self._cgroups = cgroup_paths.find(cgroup_root, cgroup_name, proc_root=proc_root)
+        self.cgroups = cgroup_paths.find(cgroup_root, cgroup_name, proc_root=proc_root)
         self._reactor = reactor
         self._on_started, self._on_exited, self._on_failed = on_started, on_exited, on_failed
         self._tasks: dict[tuple[str, str], _Task] = {}
@@ -280,7 +280,7 @@ class Launcher:
             own |= {"PINFOLD_EXCLUSIVE_CPUS": "", "PINFOLD_SHARED_CPUS": ""}
             environment.pop("PINFOLD_CPUSET_FILE", None)
             try:
-                groups = self._cgroups.make_plain()
+                groups = self.cgroups.make_plain()
             except OSError as exc:
                 raise LaunchError(f"cannot make the cgroup of plain tasks: {exc}") from exc
         spec = {
@@ -310,7 +310,7 @@ class Launcher:
                 f"a task cannot run in several CPU sets at once on {sets.enforcement}: it asks for "
                 + ", ".join(f"{kind} set {set_id}" for set_id, kind in sorted(sets.ids.items()))
             )
-        return self._cgroups.joined(sets.cgroup)
+        return self.cgroups.joined(sets.cgroup)
 
     def _write_cpuset_file(self, path: Path, sets: Sets) -> Path:
         file = path / "cpuset.env"

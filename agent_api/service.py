@@ -4,7 +4,7 @@ Decides the order of things: how it starts and stops, that one turn of the core 
 leaves the process before that transaction is committed. What is said and done is the core's decision.
 
 A clean stop (SIGTERM, SIGINT) ends the streams and the providers this agent started; tasks and sets live on, and the
-next start finds them again. After kill -9 the providers live on, too, and are adopted.
+next start finds them again; cgroups without any go. After kill -9 the providers live on, too, and are adopted.
 """
 
 from __future__ import annotations
@@ -213,6 +213,7 @@ class Agent:
             yield listening.stopListening()
         self._listening = []
         yield self.daemons.stop_all()
+        self.launcher.cgroups.remove_unused()
         with contextlib.suppress(FileNotFoundError):
             (Path(self.settings.work_dir) / "endpoints.json").unlink()
         self._close()

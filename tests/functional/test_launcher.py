@@ -626,3 +626,32 @@ def test_agree_in_a_tree_and_make_plain(tmp_path: Path, kind: str) -> None:
     enforcer.apply(Desired(plain=3))
     assert found.make_plain() == directories
     assert Path(directories[0], "cpuset.cpus").read_text() == "0-1", "what the provider narrowed stays narrow"
+
+
+@pytest.mark.skipif(not REAL_V1.exists(), reason="no cgroup v1 here")
+def test_cgroups_without_sets_and_processes_are_removed() -> None:
+    name = f"pinfold-unused-{os.getpid()}"
+    enforcer, found = detect("auto", name), cgroup_paths.find("auto", name)
+    if not isinstance(enforcer, V1Enforcer):
+        pytest.skip("no cgroup v1 may be written here")
+    bases = [Path(base) for base in (enforcer.base, enforcer.cpu_base) if base]
+    everything = enforcer.allowed()[0] or 0
+    first = everything & -everything
+    if everything == first:
+        pytest.skip("one CPU only")
+    beside = Desired(exclusive={"a": Slot(first)}, plain=everything ^ first)
+    try:
+        enforcer.apply(beside)
+        found.remove_unused()
+        assert enforcer.differences(beside) == ()
+        enforcer.apply(Desired(plain=everything))
+        with subprocess.Popen(["sleep", "60"]) as process:
+            Path(found.make_plain()[0], "cgroup.procs").write_text(str(process.pid))
+            found.remove_unused()
+            assert Path(enforcer.plain_path()).exists(), "a plain task is in it"
+            process.kill()
+        found.remove_unused()
+        assert not [base for base in bases if base.exists()]
+        found.remove_unused()
+    finally:
+        enforcer.remove_all()

@@ -35,6 +35,9 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentProcess]:
         assert added.communicate(timeout=60) == ("added org.pinfold.rp.cpu host\n", "")
         started.wait_ready()
         yield started
+        started.kill(signal.SIGTERM)
+        left = [path for path in Path("/sys/fs/cgroup").glob(f"*/{started.cgroup_name}") if path.is_dir()]
+        assert not left, "a clean stop with no tasks leaves no cgroups behind"
     finally:
         started.stop()
 
