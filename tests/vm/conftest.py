@@ -15,9 +15,9 @@ import pytest
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "guest"), str(Path(__file__).parents[2])]
 
-import image
-from machine import Machine
-from packages import Unavailable
+import image  # noqa: E402
+from machine import Machine  # noqa: E402
+from packages import Unavailable  # noqa: E402
 
 
 def pytest_configure(config: pytest.Config) -> None:

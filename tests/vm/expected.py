@@ -1,6 +1,7 @@
 """What Pinfold relies on in the kernel's answers, and which of them the fake cgroup file system has to give as well.
 
-Decides that; the answers themselves are what `guest/answers.py` finds. A kernel that answers otherwise is news: the test fails.
+Decides that; the answers themselves are what `guest/answers.py` finds. A kernel that answers otherwise is news: the
+test fails.
 """
 
 from __future__ import annotations

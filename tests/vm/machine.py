@@ -5,6 +5,7 @@ Decides the machine's shape and when to give up waiting. Never does: know what r
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 import json
@@ -147,8 +148,8 @@ class Machine:
             self._pending += data
 
     def call(self, function: Callable[..., Any], *args: Any, timeout: float = 60) -> Any:
-        """Run a function of ours inside. Its whole module is sent once for each boot: it may import the standard library
-        only. Arguments and value are JSON."""
+        """Run a function of ours inside. Its whole module is sent once for each boot: it may import the standard
+        library only. Arguments and value are JSON."""
         module = inspect.getmodule(function)
         assert module and module.__file__
         source = "" if module.__file__ in self._sent else Path(module.__file__).read_text()
@@ -166,10 +167,8 @@ class Machine:
         """An orderly end: the guest writes its disk and switches off."""
         assert self._process and self._socket
         self._socket.sendall(json.dumps({"id": 0, "op": "poweroff"}).encode() + b"\n")
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            pass
         self.kill()
 
     def kill(self) -> None:
@@ -182,4 +181,4 @@ class Machine:
             self._process.wait()
             self._process = None
         if self.console.exists():
-            os.replace(self.console, self.directory / f"console.{self.boots}.log")
+            self.console.replace(self.directory / f"console.{self.boots}.log")

@@ -1,7 +1,8 @@
 """Debian packages, unpacked into directories of a cache, without installing anything on this machine.
 
 Decides which directory of the cache stands for which packages. Never does: change this machine's packages or apt's own
-state (it keeps a state of its own in the cache, so that root is not needed), name a host (the sources are this machine's).
+state (it keeps a state of its own in the cache, so that root is not needed), name a host (the sources are this
+machine's).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 __all__ = ["Unavailable", "cache_root", "locked", "publish", "unpacked"]
 
 
-class Unavailable(Exception):
+class Unavailable(Exception):  # noqa: N818 (a reason, not a fault)
     """What the VM is made of cannot be had on this machine: the reason to skip its tests."""
 
 

@@ -19,14 +19,28 @@ RECORDED = Path(__file__).parent / "answers.json"
 
 _HEAD = """# What the kernel answers
 
-Pinfold relies on what the kernel says to writes in cgroup hierarchies. These are the answers of Debian's kernels on 16 CPUs with
-SMT on 4 NUMA nodes, under QEMU, asked by `make test-vm` (`tests/vm/guest/answers.py` has the questions). With
-`PINFOLD_VM_WRITE=1` it writes this file again. The fake cgroup file system of the functional tests is asked the same questions, and has
-to give the same answers to those marked *f*.
+Pinfold relies on what the kernel says to writes in cgroup hierarchies. These are the answers of Debian's kernels on
+16 CPUs with SMT on 4 NUMA nodes, under QEMU, asked by `make test-vm` (`tests/vm/guest/answers.py` has the questions).
+With `PINFOLD_VM_WRITE=1` it writes this file again. The fake cgroup file system of the functional tests is asked the
+same questions, and has to give the same answers to those marked *f*.
 
-Unless a question says otherwise: `probe` has CPUs 0-7 and nodes 0-1, its children `a` has 2-3 and `b` 4-5, all are members, and nothing
-else is in them. `X / Y` is the list that was written and the list in effect. Where several things were done, their answers follow
-each other.
+Unless a question says otherwise: `probe` has CPUs 0-7 and nodes 0-1, its child `a` has 2-3 and `b` has 4-5, all are
+members, and nothing else is in them. `X / Y` is the list that was written and the list in effect. Where several things
+were done, their answers follow each other. A question that begins with "..." goes on from the one above. "local:" is
+about partitions below a parent that is one itself, which Pinfold does not make; on 6.1 answers about CPUs that go
+offline there changed from run to run.
+
+What follows for Pinfold:
+
+- A partition of ours needs 6.7 or later (`cpuset.cpus.exclusive`, claimed from the top). On 6.1 the set is a member, and
+  says so.
+- On 6.7 and later another group's list that comes to overlap a partition does not break it, and does not get its CPUs.
+- A remote partition's CPUs are its claim, not its list: to shrink it, the claim has to be narrowed too.
+- cpuset and cpu can be enabled in a directory that holds processes, but then no process may go below it (EOPNOTSUPP):
+  the enforcer refuses such a parent before it changes anything.
+- On 6.12 the last CPU of a partition cannot be taken offline (EBUSY).
+- On v1 a CPU that went offline does not come back into any list, and the tasks of a set that has lost all its CPUs are
+  moved to its parent.
 
 """
 

@@ -1,4 +1,4 @@
-"""The fake cgroup file system of the functional tests gives the answers that were recorded from real kernels. Needs no VM."""
+"""The fake cgroup file system of the functional tests gives the answers recorded from real kernels. Needs no VM."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Pinfold as installed, in a VM: sets, tasks, memory, a CPU that goes, deaths, and a power failure.
 
-One boot (and the one after the power failure); the tests follow each other in this order, each begins where the last one ended.
+One boot (and the one after the power failure); the tests follow each other in this order, each begins where the last
+one ended.
 """
 
 from __future__ import annotations
@@ -201,21 +202,26 @@ def test_provider_and_agent_die(host: Machine, known: dict[str, Any]) -> None:
     host.call(story.kill_agent)
     assert all(host.call(story.alive, known[name]["pid"]) for name in names)
     host.call(story.start_agent, timeout=120)
-    host.call(story.wait_sets, {known[name]: {"state": "OK"} for name in ("latency", "kept", "batch")}, 120, timeout=150)
+    host.call(
+        story.wait_sets, {known[name]: {"state": "OK"} for name in ("latency", "kept", "batch")}, 120, timeout=150
+    )
     assert all(host.call(story.alive, known[name]["pid"]) for name in names)
     may = ("0-3,6-7,12-15", "2-3,6-7,12-15", "4-5", "8-11")
     check(host, {known[name]["pid"]: cpus for name, cpus in zip(names, may, strict=True)})
+    host.call(story.wait_resubscribed, timeout=100)
     set_id, _ = finished(host.call(story.create, "latency", 2, "numa/3", timeout=120))
     assert host.call(story.destroy, set_id, timeout=90)["state"] == "OPERATION_FINISHED"
 
 
 def test_pinfold_run(host: Machine, known: dict[str, Any]) -> None:
     command = "cat /proc/self/status; echo $PINFOLD_CPUS; exit 7"
+    host.call(story.step_aside)
     done = host.run(
         *("pinfold", "run", "--profile", "latency", "--cpus", "2", "--zone", "numa/3", "--", "sh", "-c", command),
         timeout=150,
         check=False,
     )
+    host.call(story.step_back)
     assert done["code"] == 7, done
     assert "Cpus_allowed_list:\t12-13" in done["out"] and "Mems_allowed_list:\t3" in done["out"], done
     assert done["out"].rstrip().endswith("12-13")
@@ -233,7 +239,11 @@ def test_the_power_fails(host: Machine, known: dict[str, Any]) -> None:
     found = host.call(story.wait_sets, {known[name]: {"state": "OK"} for name in ("kept", "batch")}, 120, timeout=150)
     assert found[known["kept"]]["cpus"] == "8-11" and found[known["latency"]]["cpus"] == "4-5"
     for name in ("plain", "shared", "a", "b"):
-        assert host.call(story.last_state, known[name]["task_id"], timeout=90) in ("TASK_LOST", "TASK_FAILED", "TASK_GONE")
+        assert host.call(story.last_state, known[name]["task_id"], timeout=90) in (
+            "TASK_LOST",
+            "TASK_FAILED",
+            "TASK_GONE",
+        )
     assert host.call(story.file, f"{BASE}/set.{known['kept']}/cpuset.cpus.effective") == "8-11"
     assert host.call(story.file, f"{BASE}/plain/cpuset.cpus.effective") == "0-3,6-7,12-15"
     task = host.call(story.launch, "again", 64, [known["kept"]], timeout=120)

@@ -8,7 +8,8 @@ its end; {"op": "poweroff"} ends the machine after writing everything to the dis
 {"id": N, "error": STR}.
 """
 
-# ruff: noqa: B905, PTH, SIM105, SIM115, UP031 (plain on purpose: what fails here fails far away)
+# Plain on purpose: what fails here fails far away.
+# ruff: noqa: PTH103, PTH207, SIM115, E501
 
 import ctypes
 import glob

@@ -6,7 +6,8 @@ A world has `root` (a directory in the cpuset hierarchy), `version`, `mkdir`, `r
 pid`, `end(pid)`, `allowed(pid)` (a process's CPU list, or None where not known), `dead() -> pid` and `online(cpu, bool)`.
 """
 
-# ruff: noqa: B905, PTH, SIM105, SIM115, UP031 (plain on purpose: what fails here fails far away)
+# Plain on purpose: what fails here fails far away.
+# ruff: noqa: B905, PTH102, PTH106, PTH110, PTH207, PTH208, SIM115, UP031, E501
 
 import errno
 import glob

@@ -3,7 +3,8 @@
 Decides nothing. Sent by the host, standard library and the installed Pinfold only.
 """
 
-# ruff: noqa: B905, PTH, SIM105, SIM115, UP031 (plain on purpose: what fails here fails far away)
+# Plain on purpose: what fails here fails far away.
+# ruff: noqa: PTH102, PTH106, PTH110, PTH208, SIM105, SIM115, UP031, E501
 
 import os
 import subprocess

@@ -3,6 +3,9 @@
 Decides nothing that is tested; it does what the host's test says and tells what it saw in /proc, cgroupfs and the API.
 """
 
+# Plain on purpose: what fails here fails far away.
+# ruff: noqa: PTH103, PTH118, PTH208, SIM115, UP031, E501
+
 import contextlib
 import json
 import os
@@ -77,9 +80,12 @@ class Framework:
     def follow(self):
         try:
             while True:
+                before = self.client.subscriptions
                 event = self.client.event(1.0)
-                if event is not None:
-                    with self.lock:
+                with self.lock:
+                    if self.client.subscriptions != before:
+                        self.offers.clear()  # they are of the stream that was lost
+                    if event is not None:
                         self.take(event)
         except Exception as exc:
             self.ended = repr(exc)
@@ -135,7 +141,13 @@ def source(resource):
 
 def describe(resource):
     found = source(resource)
-    return [resource["name"], resource.get("scalar", {}).get("value"), found.get("type"), found.get("zone"), found.get("id")]
+    return [
+        resource["name"],
+        resource.get("scalar", {}).get("value"),
+        found.get("type"),
+        found.get("zone"),
+        found.get("id"),
+    ]
 
 
 def part(resource, amount):
@@ -205,7 +217,11 @@ def ask(kind):
 
 def sets():
     """{id: set} of all providers."""
-    return {found["id"]: found for provider in ask("GET_CPUSETS").get("providers", []) for found in provider.get("cpusets", [])}
+    return {
+        found["id"]: found
+        for provider in ask("GET_CPUSETS").get("providers", [])
+        for found in provider.get("cpusets", [])
+    }
 
 
 def wait_sets(conditions, timeout=60):
@@ -241,6 +257,26 @@ def ready(timeout=120):
 def subscribe():
     STATE["framework"] = Framework()
     return STATE["framework"].client.framework_id
+
+
+def wait_resubscribed():
+    """After the agent's death: until the framework has taken its stream up again, and has offers of it."""
+    framework = STATE["framework"]
+    framework.wait(lambda: framework.client.subscriptions > 1 and framework.offers, "new subscription", 90)
+
+
+def step_aside():
+    """Give all offers back and want none, so that another framework gets them."""
+    framework = STATE["framework"]
+    with framework.lock:
+        framework.client.call("SUPPRESS")
+        ids, framework.offers = [{"value": offer_id} for offer_id in framework.offers], {}
+        if ids:
+            framework.client.call("DECLINE", decline={"offer_ids": ids, "filters": {"refuse_seconds": 600.0}})
+
+
+def step_back():
+    STATE["framework"].client.call("REVIVE")
 
 
 def framework_id():
@@ -305,7 +341,9 @@ def grow(set_id, cpus, zone):
         mine, more = of_set(set_id)(resources), raw(cpus, zone)(resources)
         return [mine, more] if mine and more else None
 
-    return operate(find, lambda found: {"type": "RESIZE_CPUSET", "resize_cpuset": {"cpuset": found[0], "add": found[1]}})
+    return operate(
+        find, lambda found: {"type": "RESIZE_CPUSET", "resize_cpuset": {"cpuset": found[0], "add": found[1]}}
+    )
 
 
 def launch(name, megabytes, set_ids=(), plain=0.0, timeout=90):
