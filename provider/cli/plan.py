@@ -92,8 +92,11 @@ def plan(
 
 def _read_topology(path: Path) -> Topology:
     if path.is_dir() or path.name.endswith((".tar.gz", ".tgz")):
-        with sysfs.open_root(path) as root:
-            return sysfs.read(root)
+        try:
+            with sysfs.open_root(path) as root:
+                return sysfs.read(root)
+        except topology.TopologyError as error:
+            raise _BadFileError(str(error)) from error
     data = _read_json(path)
     if not isinstance(data, dict):
         raise _BadFileError(f"{path}: a topology is an object with a list 'cpus'")
@@ -166,9 +169,11 @@ def _wish(where: str, index: int, item: Any) -> _Wish:
 
 
 def _number(where: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if type(value) is not int:
         raise _BadFileError(f"{where}: a whole number of CPUs is needed, not {value!r}")
-    return int(value)
+    return value
 
 
 def _mask(where: str, value: Any) -> int:
@@ -220,8 +225,10 @@ def _try(paper: _Paper, entries: Mapping[str, Entry], wish: _Wish, holds: int, e
     placement = allocator.place(paper.host, zones, pool, free, request)
     left = (free & ~placement.charge).bit_count()
     if left < promised:
+        most = max(0, wish.cpus - (promised - left))
         raise Refused(
-            f"{wish.cpus} CPUs would leave {left} in pool {profile.pool!r}, {promised} are guaranteed to shared sets"
+            f"{wish.cpus} CPUs would leave {left} in pool {profile.pool!r}, {promised} are guaranteed to shared sets; "
+            f"at most {most} would not touch their guarantee"
         )
     answer: dict[str, Any] = {
         "cpus": cpuset.ids(placement.cpus),

@@ -290,6 +290,8 @@ def test_the_table_and_the_explanation(desk: Desk) -> None:
         ([{"profile": "plain"}], "requests[0].cpus"),
         ([{"profile": "plain", "cpus": 1.5}], "requests[0].cpus"),
         ([{"profile": "plain", "cpus": True}], "requests[0].cpus"),
+        ('[{"profile": "plain", "cpus": NaN}]', "requests[0].cpus"),
+        ('[{"profile": "plain", "cpus": 1e999}]', "requests[0].cpus"),
         ([{"profile": "plain", "cpus": 1, "available": "0-"}], "requests[0].available"),
         ([{"profile": "plain", "cpus": 1, "available": 3}], "requests[0].available"),
         ([{"profile": "plain", "cpus": 1, "zones": 3}], "requests[0].zones"),
@@ -308,12 +310,25 @@ def test_bad_files_and_bad_usage(desk: Desk, tmp_path: Path) -> None:
         assert result.exit_code == 1
         assert words in result.output
     assert desk.run(str(tmp_path / "nowhere"), []).exit_code == 1
+    (tmp_path / "bare").mkdir()
+    bare = desk.run(str(tmp_path / "bare"), [])
+    assert bare.exit_code == 1
+    assert "no CPU found" in bare.output
+    (tmp_path / "bad.tar.gz").write_text("no archive")
+    archive = desk.run(str(tmp_path / "bad.tar.gz"), [])
+    assert archive.exit_code == 1
+    assert "bad.tar.gz" in archive.output
     assert CliRunner().invoke(plan, []).exit_code == 2
     result = desk.run(S8, [], config={"cpu": {"group_by": "SOCKET"}})
     assert result.exit_code == 1
     assert "cpu.group_by" in result.output
     unknown = desk.answers(S8, [{"id": "r", "profile": "nothing", "cpus": 1}])[0]
     assert "profile 'nothing' is not in the document" in unknown["error"]
+
+
+def test_a_refusal_for_a_guarantee_says_how_many_would_do(desk: Desk) -> None:
+    requests = [{"id": "s", "profile": "shared", "cpus": 3}, {"id": "r", "profile": "plain", "cpus": 7}]
+    assert "at most 5 would not touch their guarantee" in desk.answers(S8, requests)[1]["error"]
 
 
 def test_a_profile_of_another_provider_is_refused(desk: Desk) -> None:
