@@ -51,6 +51,10 @@ def errno_text(exc: OSError) -> str:
     return f"{errno.errorcode.get(exc.errno or 0, 'error')} ({exc.strerror})"
 
 
+def _ours(entry: str) -> bool:
+    return entry in ("plain", "shared") or entry.startswith("set.")
+
+
 class TreeEnforcer(abc.ABC):
     """An `Enforcer` over one or two cgroup hierarchies. `root` is the parent directory, `root/name` our base."""
 
@@ -118,20 +122,9 @@ class TreeEnforcer(abc.ABC):
 
     def read(self) -> Observed:
         cpus, mems = self._limits()
-        groups: dict[str, Group] = {}
-        foreign: list[str] = []
-        if self.fs.exists(self.base):
-            names = [""]
-            for entry in self._listdir(self.base):
-                if entry in ("plain", "shared") or entry.startswith("set."):
-                    names.append(entry)
-                else:
-                    foreign.append(entry)
-            if "shared" in names:
-                names += [f"shared/{entry}" for entry in self._listdir(self._dir("shared"))]
-            for name in names:
-                groups[name] = self._group(name)
-        return Observed(self.kind, cpus or 0, mems or 0, groups, tuple(foreign))
+        groups = {name: self._group(name) for name in self._names()}
+        foreign = tuple(entry for entry in self._listdir(self.base) if not _ours(entry))
+        return Observed(self.kind, cpus or 0, mems or 0, groups, foreign)
 
     def differences(self, desired: Desired) -> tuple[Difference, ...]:
         return cgroup_plan.differences(self.read(), desired, self.rules)
@@ -267,6 +260,15 @@ class TreeEnforcer(abc.ABC):
         except OSError as exc:
             raise EnforcementError(f"{path}: cannot list: {errno_text(exc)}") from exc
 
+    def _names(self) -> list[str]:
+        """Our groups that exist, base first; none where there is no base."""
+        if not self.fs.exists(self.base):
+            return []
+        names = ["", *filter(_ours, self._listdir(self.base))]
+        if "shared" in names:
+            names += [f"shared/{entry}" for entry in self._listdir(self._dir("shared"))]
+        return names
+
     def _below(self, path: str) -> Iterator[str]:
         """The directory and all below it, deepest first."""
         for entry in self._listdir(path):
@@ -283,10 +285,12 @@ class TreeEnforcer(abc.ABC):
         self._undo.append((f"remove {path}", lambda: self.fs.rmdir(path)))
 
     def _pids(self, path: str) -> list[int]:
+        """The processes in the directory itself. Raises EnforcementError where that cannot be told: nobody may take
+        it for empty then."""
         try:
-            text = self.fs.read(f"{path}/cgroup.procs")
-        except OSError:
-            return []
+            text = self.text(f"{path}/cgroup.procs", threads=f"{path}/cgroup.threads")
+        except EnforcementError as exc:
+            raise EnforcementError(f"cannot tell which processes run there: {exc}") from exc
         return [int(word) for word in text.split() if word.isdigit() and word != "0"]
 
     def _remove(self, name: str) -> None:
@@ -349,8 +353,9 @@ class TreeEnforcer(abc.ABC):
         except CpuListError as exc:
             raise EnforcementError(f"{path}: {exc}") from exc
 
-    def text(self, path: str) -> str:
-        """A file's text; empty where it does not exist."""
+    def text(self, path: str, *, threads: str = "") -> str:
+        """A file's text; empty where it does not exist. `threads`: read instead where the cgroup is a threaded one,
+        which has no list of processes (v2)."""
         try:
             return self.fs.read(path)
         except FileNotFoundError:
@@ -358,6 +363,8 @@ class TreeEnforcer(abc.ABC):
         except OSError as exc:
             if exc.errno == errno.ENODEV:  # the cgroup was removed while we looked
                 return ""
+            if exc.errno == errno.EOPNOTSUPP and threads:
+                return self.text(threads)
             raise EnforcementError(f"{path}: cannot read: {errno_text(exc)}") from exc
 
     def write(self, path: str, text: str, before: str | None) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 
-from provider.cgroup_plan import Group, Rules, SetPartition, SetQuota, SetWeight
+from provider.cgroup_plan import Desired, Difference, Group, Rules, SetPartition, SetQuota, SetWeight, set_of
 from provider.cgroups.fs import Fs
 from provider.cgroups.tree import TreeEnforcer
 from provider.errors import EnforcementError
@@ -68,12 +68,33 @@ class V1Enforcer(TreeEnforcer):
         return self.mask(f"{path}/cpuset.effective_{what}") or self.mask(f"{path}/cpuset.{what}")
 
     def _prepare(self) -> None:
-        return
+        for name in self._names():
+            self._make_twin(name)
 
     def _made(self, name: str) -> None:
+        self._make_twin(name)
+
+    def differences(self, desired: Desired) -> tuple[Difference, ...]:
+        """A group without its twin in the cpu hierarchy is missing there: its tasks would have no share of time."""
+        half = [name for name in self._names() if self._lacks_twin(name)]
+        there = "a cgroup in the cpu hierarchy"
+        return (
+            *super().differences(desired),
+            *(Difference(set_of(name), name, "missing", there, "none") for name in half),
+        )
+
+    def _lacks_twin(self, name: str) -> bool:
         cpu = self._cpu_dir(name)
-        if cpu is not None and cpu != self._dir(name):
-            self._make_dir(cpu)
+        return cpu is not None and cpu != self._dir(name) and not self.fs.exists(cpu)
+
+    def _make_twin(self, name: str) -> None:
+        """The group's directory in the cpu hierarchy, and all above it that a death between the two mkdirs, or a hand,
+        left out."""
+        if not self._lacks_twin(name):
+            return
+        parts = name.split("/") if name else []
+        for depth in range(len(parts) + 1):
+            self._make_dir("/".join([self.cpu_base or "", *parts[:depth]]))
 
     def _directories(self, name: str) -> list[tuple[str, str]]:
         out: list[tuple[str, str]] = []
@@ -100,10 +121,7 @@ class V1Enforcer(TreeEnforcer):
         path = self._cpu_dir(name)
         if path is None:
             return
-        if not self.fs.exists(path):  # removed by hand: all of the way down
-            parts = name.split("/") if name else []
-            for depth in range(len(parts) + 1):
-                self._make_dir("/".join([self.cpu_base or "", *parts[:depth]]))
+        self._make_twin(name)  # where it was removed by hand meanwhile
         self.write(f"{path}/{file}", text, before)
         found = self.text(f"{path}/{file}")
         if found != text:

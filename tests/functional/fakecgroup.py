@@ -52,6 +52,8 @@ class FakeCgroups:
         """Number of the changing call (from 1) -> errno."""
         self.deaf: set[str] = set()
         """Ends of paths whose writes are accepted and ignored."""
+        self.unreadable: dict[str, int] = {}
+        """End of a path -> errno of every read of it."""
         self.partition_reason: str | None = None
         """Every partition becomes invalid for this reason."""
         self.controllers = set(CONTROLLERS)
@@ -88,7 +90,7 @@ class FakeCgroups:
             return {"cgroup.procs", "cpuset.cpus", "cpuset.mems", "cpuset.effective_cpus", "cpuset.effective_mems"}
         if kind == "cpu":
             return {"cgroup.procs", "cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_period_us"}
-        names = {"cgroup.procs", "cgroup.controllers", "cgroup.subtree_control"}
+        names = {"cgroup.procs", "cgroup.threads", "cgroup.controllers", "cgroup.subtree_control"}
         offered = self._offered(node)
         if node.parent:
             names.add("cgroup.type")
@@ -142,8 +144,11 @@ class FakeCgroups:
         node = self._node(directory)
         if name not in self._names(node):
             raise _error(errno.ENOENT, path)
+        for end, code in self.unreadable.items():
+            if path.endswith(end):
+                raise _error(code, path)
         match name:
-            case "cgroup.procs":
+            case "cgroup.procs" | "cgroup.threads":
                 return "\n".join(map(str, sorted(node.procs)))
             case "cgroup.type":
                 return "domain"

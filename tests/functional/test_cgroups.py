@@ -325,6 +325,38 @@ def test_killed_after_each_call_then_applied_again(version: int) -> None:
             assert fs.overlaps == []
 
 
+def test_processes_that_cannot_be_told_are_no_empty_set(version: int) -> None:
+    fs, enforcer = make_fake(version, 0b11)
+    enforcer.apply(Desired(plain=1, exclusive={"a": Slot(2)}))
+    fs.start(10, enforcer.path("a"))
+    fs.unreadable = {"set.a/cgroup.procs": errno.EIO}
+    with pytest.raises(EnforcementError, match=r"cannot tell which processes run there: .*set.a/cgroup.procs.*EIO"):
+        enforcer.processes("a")
+    with pytest.raises(EnforcementError, match="cannot tell which processes"):
+        enforcer.apply(Desired(plain=3))
+    assert enforcer.read().exclusive["a"].effective == 2
+    fs.unreadable = {"set.a/cgroup.procs": errno.ENODEV}
+    assert enforcer.processes("a") == [], "removed while we looked"
+    if version == 2:  # a threaded cgroup lists threads only
+        fs.unreadable = {"set.a/cgroup.procs": errno.EOPNOTSUPP}
+        assert enforcer.processes("a") == [10]
+
+
+def test_v1_a_base_in_one_hierarchy_only() -> None:
+    """What a death between the two mkdirs, another program or a hand leaves."""
+    for left in (["/cg/cpuset/pinfold"], ["/cg/cpuset/pinfold", "/cg/cpuset/pinfold/plain"], ["/cg/cpu/pinfold"]):
+        fs, enforcer = make_fake(1, 0b11)
+        for path in left:
+            fs.mkdir(path)
+        wish = Desired(plain=1, exclusive={"a": Slot(2)})
+        enforcer.apply(wish)
+        assert enforcer.differences(wish) == ()
+        fs.rmdir("/cg/cpu/pinfold/set.a")
+        assert [(d.set_id, d.field) for d in enforcer.differences(wish)] == [("a", "missing")]
+        enforcer.apply(wish)
+        assert fs.exists("/cg/cpu/pinfold/set.a") and enforcer.differences(wish) == ()
+
+
 def test_writes_that_do_nothing_are_noticed(version: int) -> None:
     fs, enforcer = make_fake(version, 0b11)
     enforcer.apply(Desired(plain=3))

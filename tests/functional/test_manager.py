@@ -3,6 +3,7 @@ committed is undone, wherever the process dies."""
 
 from __future__ import annotations
 
+import errno
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -183,6 +184,17 @@ def test_a_set_with_processes_is_not_destroyed(provider: Provider) -> None:
     assert "set-1" in provider.manager.state.sets
 
 
+def test_a_set_whose_processes_cannot_be_told_is_not_destroyed(provider: Provider) -> None:
+    made(provider, create(2))
+    provider.fs.unreadable = {"set.set-1/cgroup.procs": errno.EACCES}
+    status = provider.apply(destroy(provider.resources("set-1")), uuid(2))
+    assert status is not None and status.state == FAILED
+    assert "cannot tell which processes run there" in status.message and "EACCES" in status.message
+    assert provider.kernel()["set.set-1"] == "1,5"
+    provider.fs.unreadable.clear()
+    made(provider, destroy(provider.resources("set-1")), 3)
+
+
 def test_publish_puts_in_force_or_fails(provider: Provider) -> None:
     made(provider, create(2))
     enforcer = provider.enforcer()
@@ -360,10 +372,7 @@ def test_death_at_every_point_leaves_one_of_the_two_states(
     assert outcomes == {False, True}
 
 
-def test_death_at_every_point_of_the_first_start(tmp_path: Path, version: int, request: pytest.FixtureRequest) -> None:
-    if version == 1:
-        reason = "the v1 enforcer cannot go on from a base that is in one of its two hierarchies only"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
+def test_death_at_every_point_of_the_first_start(tmp_path: Path, version: int) -> None:
     whole = Provider(tmp_path / "whole", version=version)
     (tmp_path / "whole").mkdir()
     whole.start()
