@@ -93,6 +93,10 @@ class TreeEnforcer(abc.ABC):
         """After the directory was made, before its lists are written."""
 
     @abc.abstractmethod
+    def _listed(self, name: str) -> None:
+        """After its lists were written."""
+
+    @abc.abstractmethod
     def _directories(self, name: str) -> list[tuple[str, str]]:
         """(directory, directory to which its processes move when it is removed), one for each hierarchy."""
 
@@ -194,8 +198,10 @@ class TreeEnforcer(abc.ABC):
                     self._write_list(name, "cpus", None, cpus)
                 if mems:
                     self._write_list(name, "mems", None, mems)
+                self._listed(name)
             case SetCpus(name=name, before=before, after=after):
                 self._write_list(name, "cpus", before, after)
+                self._listed(name)
             case SetMems(name=name, before=before, after=after):
                 self._write_list(name, "mems", before, after)
             case SetPartition():
@@ -342,6 +348,7 @@ class TreeEnforcer(abc.ABC):
             self.fs.write(f"{self._dir(name)}/cpuset.cpus", format_mask(group.cpus))
         if group.mems:
             self.fs.write(f"{self._dir(name)}/cpuset.mems", format_mask(group.mems))
+        self._listed(name)
 
     # Files.
 

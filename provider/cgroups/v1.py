@@ -74,6 +74,9 @@ class V1Enforcer(TreeEnforcer):
     def _made(self, name: str) -> None:
         self._make_twin(name)
 
+    def _listed(self, name: str) -> None:
+        return
+
     def differences(self, desired: Desired) -> tuple[Difference, ...]:
         """A group without its twin in the cpu hierarchy is missing there: its tasks would have no share of time."""
         half = [name for name in self._names() if self._lacks_twin(name)]

@@ -78,11 +78,16 @@ class V2Enforcer(TreeEnforcer):
 
     def _prepare(self) -> None:
         self._enable(self.root)
+        # A shared parent without a list has the base's CPUs, those of exclusive sets among them: its list comes first.
         for name in ("", "shared"):
-            if self.fs.exists(self._dir(name)):
-                self._enable(self._dir(name))
+            path = self._dir(name)
+            if self.fs.exists(path) and (not name or self.text(f"{path}/cpuset.cpus") or self._listdir(path)):
+                self._enable(path)
 
     def _made(self, name: str) -> None:
+        """Nothing: between mkdir and its list a directory has its parent's CPUs, so nothing may come between."""
+
+    def _listed(self, name: str) -> None:
         if name in ("", "shared"):
             self._enable(self._dir(name))
 

@@ -426,9 +426,9 @@ class FakeCgroups:
             if not node.path.startswith(base.path + "/set.") or not own:
                 continue
             for other in groups:
+                # On v2 a directory that has no list yet has its parent's: its list has to be the first thing written.
                 theirs = self.listed(other)
-                new = other.path.startswith(base.path + "/set.") and not self._mask(other, "cpuset.cpus")
-                if other is not node and own & theirs and not new:
+                if other is not node and own & theirs:
                     self.overlaps.append(
                         f"after {self.writes[-1]}: {node.path}={format_mask(own)} {other.path}={format_mask(theirs)}"
                     )

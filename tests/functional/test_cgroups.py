@@ -357,6 +357,26 @@ def test_v1_a_base_in_one_hierarchy_only() -> None:
         assert fs.exists("/cg/cpu/pinfold/set.a") and enforcer.differences(wish) == ()
 
 
+def test_a_group_made_beside_an_exclusive_set_has_its_list_before_anything_else(version: int) -> None:
+    fs, enforcer = make_fake(version, 0b1111)
+    enforcer.apply(Desired(plain=0b0011, exclusive={"a": Slot(0b1100)}))
+    enforcer.apply(Desired(plain=0b0011, exclusive={"a": Slot(0b1100)}, shared={"s": SharedSlot(0b0011)}))
+    enforcer.apply(
+        Desired(plain=0b0001, exclusive={"a": Slot(0b1100), "b": Slot(0b0010)}, shared={"s": SharedSlot(0b0001)})
+    )
+    assert fs.overlaps == []
+
+
+def test_shared_parent_left_without_a_list_gets_it_first(version: int) -> None:
+    """A death right after its mkdir."""
+    fs, enforcer = make_fake(version, 0b1111)
+    wish = Desired(plain=0b0011, exclusive={"a": Slot(0b1100)})
+    enforcer.apply(wish)
+    fs.mkdir(enforcer.path("s", shared=True).rpartition("/")[0])
+    enforcer.apply(Desired(plain=0b0011, exclusive={"a": Slot(0b1100)}, shared={"s": SharedSlot(0b0011)}))
+    assert fs.overlaps == []
+
+
 def test_writes_that_do_nothing_are_noticed(version: int) -> None:
     fs, enforcer = make_fake(version, 0b11)
     enforcer.apply(Desired(plain=3))
