@@ -173,6 +173,9 @@ class Case:
         llcs = self.most_llcs()
         if llcs == 0 or self.most_nodes() == 0:
             return
+        if self.interleaves and memory.mode == "required" and self.held & ~self.memory:
+            # The set already is on a node without memory: it cannot be interleaved over that one.
+            return
         if llcs is not None:
             base = self._in_llcs(base, llcs)
         if self.binds or self.interleaves:

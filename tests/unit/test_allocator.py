@@ -13,7 +13,7 @@ from profiles.mapping import DeviceAffinity, Memory, Profile
 from provider import allocator, cpuset
 from provider.allocator import PlacementRefused, Request
 from provider.errors import Refused
-from provider.topology import Device, Topology
+from provider.topology import Device, Topology, from_records
 from tests.unit.machines import A6, D16, G34, H28, L8, P18, Q16, S8, T8, U4, host
 
 BIND = Memory("bind", "required")
@@ -381,3 +381,22 @@ def check(machine: Topology, profile: Profile, placed: allocator.Placement, free
             assert len(nodes) == 1
     if profile.llc == "required" and any(llc.bit_count() >= count for llc in machine.llcs):
         assert sum(1 for llc in machine.llcs if llc & placed.charge) == 1
+
+
+def test_a_set_on_a_node_without_memory_cannot_grow_under_required_interleave() -> None:
+    nodes = [0, 0, 1, 1, 2, 2, 3, 3, 3, 3]
+    records = {
+        "cpus": [{"cpu": cpu, "core": cpu, "socket": 0, "numa": node} for cpu, node in enumerate(nodes)],
+        "nodes": [{"id": node, "memory_bytes": 100 * (node % 2)} for node in range(4)],
+    }
+    machine = from_records(records)
+    zones = {"machine": machine.online}
+    free = cpuset.parse("0,2-4,6-8")
+
+    def grow(mode: str) -> allocator.Placement:
+        profile = Profile(name="p", memory=Memory(policy="interleave", mode=mode))
+        return allocator.place(machine, zones, machine.online, free, Request(cpus=3, profile=profile, holds=0b10))
+
+    with pytest.raises(Refused, match="interleave, required"):
+        grow("required")
+    assert grow("preferred").cpus & 0b10
