@@ -76,7 +76,9 @@ def _one_node(tree: Tree, one: Choice, count: int) -> int | None:
         if same in seen:
             continue
         seen.add(same)
-        key = group_table(one, vertex)[count]
+        keys = group_table(one, vertex)
+        # Where cores are only taken whole, not every number up to the room has an entry.
+        key = keys[count] if count < len(keys) else None
         if key is not None:
             if vertex.package_above:
                 key += one.order.packages
@@ -270,7 +272,7 @@ class _Pack:
         if least <= room:
             keys = group_table(one, vertex)
             row = {}
-            for taken in range(least, min(room, self.count) + 1):
+            for taken in range(least, min(room, self.count, len(keys) - 1) + 1):
                 key = keys[taken]
                 if key is not None:
                     row[taken] = key

@@ -4,6 +4,7 @@ force, the reason can be read, and the reactor is not held up."""
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import random
@@ -399,6 +400,16 @@ def test_configurations_that_cannot_work() -> None:
 
 
 # --- the whole, with a reactor ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def heap_of_its_own() -> Iterator[None]:
+    """Garbage collections go through all objects of the process: those of the tests before this one are left out, as
+    a provider has none of them."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def waited_for_a_cpu() -> float:
