@@ -307,12 +307,17 @@ def labels(resource):
 
 
 def raw(cpus, zone):
+    """That many RAW CPUs of the zone, of as many offers as it takes."""
+
     def find(resources):
+        taken, wanted = [], cpus
         for resource in resources:
             found = source(resource)
-            if found.get("type") == "RAW" and found.get("zone") == zone and resource["scalar"]["value"] >= cpus:
-                return [part(resource, cpus)]
-        return None
+            if wanted and found.get("type") == "RAW" and found.get("zone") == zone:
+                amount = min(wanted, resource["scalar"]["value"])
+                taken.append(part(resource, amount))
+                wanted -= amount
+        return taken if not wanted else None
 
     return find
 
