@@ -288,10 +288,10 @@ class Manager:
         try:
             occupied = self._occupied(operation.info)
             outcome = operations.decide(self._context(occupied), self._state, operation)
-        except Exception as error:
-            # A fault of ours in one decision must not take the stream from everybody else.
         except EnforcementError as error:
             outcome = Refusal(mesos_pb2.OPERATION_FAILED, str(error))
+        except Exception as error:
+            # A fault of ours in one decision must not take the stream from everybody else.
             log.exception("operation %s could not be decided", uuid.hex())
             outcome = Refusal(mesos_pb2.OPERATION_FAILED, f"internal error: {type(error).__name__}: {error}")
         self._world.checkpoint("decided")
