@@ -1,8 +1,10 @@
 """Runs one provider process for each config: starts, adopts, restarts with backoff, stops, and checks configs.
 
-Decides when a process is started again and when it is killed. It never looks into a config (`pinfold provider
---check` does) and never imports the provider: it is another program. A provider outlives an agent that was killed; the
-next agent finds it by its pid file, or by its command line where the agent died before it wrote one.
+Decides when a process is started again and when it is killed, and sees to it that the CPUs of a removed provider are
+given back: `pinfold provider --release` does that once its process is gone, as often as it takes. It never looks into a
+config (`pinfold provider --check` does) and never imports the provider: it is another program. A provider outlives an
+agent that was killed; the next agent finds it by its pid file, or by its command line where the agent died before it
+wrote one.
 """
 
 # mypy: allow-untyped-calls
@@ -49,6 +51,12 @@ STOP_SECONDS = 10.0
 CHECK_SECONDS = 60.0
 """How long `--check` may take."""
 
+RELEASED = "released"
+"""File in a removed provider's directory: nothing of it is left in the kernel."""
+
+RELEASE_SECONDS = 60.0
+"""How long `--release` may take, and how long until it is asked again where sets are still in use."""
+
 LOG_BYTES = 16 * 1024 * 1024
 """A provider's log is moved to `log.1` at its next start once it is larger."""
 
@@ -68,6 +76,17 @@ def directory_name(type_: str, name: str) -> str:
     # A dot in the name is encoded, so that the last one in the result divides type and name.
     encoded = f"{quote(type_, safe='')}.{quote(name, safe='').replace('.', '%2E')}"
     return f"%2E{encoded[1:]}" if encoded.startswith(".") else encoded
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """How one run of the provider program went."""
+
+    code: int | None
+    """None: it could not be started, or took too long."""
+    output: bytes
+    problem: str
+    """The sentence for a person, where the output is not what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +179,15 @@ class _Daemon:
             return
         self._spawn()
 
+    @inlineCallbacks
+    def end_left_over(self) -> Any:
+        """End the process that an earlier agent left in the directory of a config that is no more."""
+        self.stopping = True
+        running = self._find()
+        if running is not None and self._watch(running.pid):
+            log.info("provider %s: process %d runs without a configuration; ending it", self.label, running.pid)
+            yield self._end()
+
     def stop(self) -> Deferred[None]:
         """SIGTERM, SIGKILL after a while; fires once the process has ended."""
         self.stopping = True
@@ -189,6 +217,7 @@ class _Daemon:
         log_path = self.directory / "log"
         try:
             self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            (self.directory / RELEASED).unlink(missing_ok=True)
             _replace(self.directory / "config.json", self.config)
             if log_path.exists() and log_path.stat().st_size > LOG_BYTES:
                 log_path.rename(self.directory / "log.1")
@@ -282,7 +311,7 @@ class _Daemon:
             if not entry.name.isdigit():
                 continue
             found = _identify(int(entry.name))
-            if found is None or found.pid == os.getpid() or "--check" in found.argv:
+            if found is None or found.pid == os.getpid() or {"--check", "--release"} & {*found.argv}:
                 continue
             pairs = zip(found.argv, found.argv[1:], strict=False)
             if ("--work-dir", str(self.directory)) in pairs and "provider" in " ".join(found.argv[:4]):
@@ -316,12 +345,17 @@ class ProviderDaemons:
         self._wanted: dict[tuple[str, str], mesos_pb2.ResourceProviderInfo] = {}
         self._running: dict[tuple[str, str], _Daemon] = {}
         self._locks: defaultdict[tuple[str, str], DeferredLock] = defaultdict(DeferredLock)
+        self._again: dict[tuple[str, str], Any] = {}
+        """Delayed calls: releases that are to be tried again."""
+        self._stopped = False
 
     def run(self, info: mesos_pb2.ResourceProviderInfo) -> Deferred[None]:
         """Run a provider with this config, in the place of one of the same type and name. One that an earlier
         agent left running with it is adopted. Fires once it is so; of several orders only the last is carried out."""
         key = (info.type, info.name)
         self._wanted[key] = info
+        if key in self._again:
+            self._again.pop(key).cancel()
         return self._follow(key)
 
     def stop(self, type_: str, name: str) -> Deferred[None]:
@@ -329,8 +363,70 @@ class ProviderDaemons:
         self._wanted.pop((type_, name), None)
         return self._follow((type_, name))
 
+    def remove(self, type_: str, name: str) -> Deferred[None]:
+        """End the provider for good, and then give back the CPUs of its sets in which nothing runs; those of the others
+        follow once they are empty. Fires once the first is done. Its directory stays, for the case that it is added
+        again."""
+        self._wanted.pop((type_, name), None)
+        return self._retire((type_, name))
+
+    def finish_removals(self) -> None:
+        """At the agent's start, after the `run` of all configs: what an earlier agent removed and did not complete."""
+        for config in self._directory.glob("*/config.json"):
+            if (config.parent / RELEASED).exists():
+                continue
+            try:
+                info = codec.decode(mesos_pb2.ResourceProviderInfo, config.read_bytes(), "application/json")
+            except (OSError, ValueError) as error:
+                log.warning("%s cannot be read: %s", config, error)
+                continue
+            key = info.type, info.name
+            if key not in self._wanted and config.parent.name == directory_name(*key):
+                log.info("provider %s %s was removed; completing that", *key)
+                self._retire(key)
+
+    def _retire(self, key: tuple[str, str]) -> Deferred[None]:
+        retired: Deferred[None] = self._locks[key].run(self._end_and_release, key)
+        return retired.addErrback(
+            lambda failure: log.error("provider %s %s: its CPUs are not given back: %s", *key, failure.value)
+        )
+
+    @inlineCallbacks
+    def _end_and_release(self, key: tuple[str, str]) -> Any:
+        known = key in self._running
+        yield self._converge(key)
+        directory = self._directory / directory_name(*key)
+        config = _read(directory / "config.json")
+        if key in self._wanted or config is None or (directory / RELEASED).exists():
+            return
+        if not known:
+            info = mesos_pb2.ResourceProviderInfo(type=key[0], name=key[1])
+            yield _Daemon(self, info, directory, config).end_left_over()
+        arguments = ("--release", "--config", str(directory / "config.json"), "--work-dir", str(directory))
+        ended = yield self._run_once(arguments, RELEASE_SECONDS)
+        kept, error = _release_result(ended)
+        if error is None and not kept:
+            log.info("provider %s %s: its CPUs are given back", *key)
+            _replace(directory / RELEASED, b"")
+            return
+        if error is not None:
+            log.error("provider %s %s: its CPUs are not given back, it is tried again: %s", *key, error)
+        else:
+            log.info("provider %s %s: processes run in its sets %s; they stay until then", *key, ", ".join(kept))
+        if key not in self._wanted and not self._stopped:
+            self._again[key] = self.reactor.callLater(RELEASE_SECONDS, self._retire_again, key)
+
+    def _retire_again(self, key: tuple[str, str]) -> None:
+        self._again.pop(key, None)
+        if key not in self._wanted:
+            self._retire(key)
+
     def stop_all(self) -> Deferred[list[None]]:
         """End all of them at once; fires once the last one has ended."""
+        self._stopped = True
+        for call in self._again.values():
+            call.cancel()
+        self._again.clear()
         self._wanted.clear()
         return gatherResults([self._follow(key) for key in list(self._running)])
 
@@ -359,59 +455,79 @@ class ProviderDaemons:
         with tempfile.NamedTemporaryFile(dir=self._directory, prefix=".check.", suffix=".json", delete=False) as file:
             file.write(codec.encode(info, "application/json"))
         config = Path(file.name)
-        output, errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 (closed in `done`)
-        finished: Deferred[CheckResult] = Deferred()
+        arguments = ("--check", "--config", str(config), "--work-dir", str(directory))
 
+        def done(ended: _Ended) -> CheckResult:
+            config.unlink(missing_ok=True)
+            return _check_result(ended)
+
+        return self._run_once(arguments, CHECK_SECONDS).addCallback(done)
+
+    def _run_once(self, arguments: Sequence[str], seconds: float) -> Deferred[_Ended]:
+        """Run the provider program to its end; it is killed where it takes longer."""
+        output, errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 (closed in `done`)
+        finished: Deferred[_Ended] = Deferred()
         try:
             child = subprocess.Popen(
-                [
-                    *self.command,
-                    "--check",
-                    *("--config", str(config), "--work-dir", str(directory)),
-                    *self.host_arguments,
-                ],
+                [*self.command, *arguments, *self.host_arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=errors,
                 start_new_session=True,
             )
         except OSError as error:
-            config.unlink()
-            return succeed(CheckResult(f"the provider program cannot be started: {error}", 500, 0))
+            with output, errors:
+                return succeed(_Ended(None, b"", f"the provider program cannot be started: {error}"))
         too_late = False
 
         def done() -> None:
             code = child.wait()
             if timer.active():
                 timer.cancel()
-            config.unlink(missing_ok=True)
             output.seek(0)
             errors.seek(0)
             with output, errors:
-                result = _check_result(code, output.read(), errors.read(), too_late)
-            finished.callback(result)
+                tail = errors.read().decode("utf-8", "replace").strip()[-500:]
+                what = f"{arguments[0].strip('-')} of the provider config"
+                problem = (
+                    f"the {what} took longer than {seconds:g} s"
+                    if too_late
+                    else f"the {what} ended with status {code}: {tail}"
+                )
+                ended = _Ended(None if too_late else code, output.read(), problem)
+            finished.callback(ended)
 
         def expire() -> None:
             nonlocal too_late
             too_late = True
             child.kill()
 
-        timer = self.reactor.callLater(CHECK_SECONDS, expire)
+        timer = self.reactor.callLater(seconds, expire)
         _Watch(self.reactor, child.pid, done)
         return finished
 
 
-def _check_result(code: int, output: bytes, errors: bytes, too_late: bool) -> CheckResult:
-    if too_late:
-        return CheckResult(f"the check of the provider config took longer than {CHECK_SECONDS:g} s", 500, 0)
+def _check_result(ended: _Ended) -> CheckResult:
+    if ended.code is None:
+        return CheckResult(ended.problem, 500, 0)
     try:
-        said = json.loads(output)
-        if code == 0:
+        said = json.loads(ended.output)
+        if ended.code == 0:
             return CheckResult(None, 200, int(said["floor_cpus"]))
         return CheckResult(str(said["error"]), int(said.get("status", 400)), 0)
     except (ValueError, KeyError, TypeError, AttributeError):
-        tail = errors.decode("utf-8", "replace").strip()[-500:]
-        return CheckResult(f"the check of the provider config ended with status {code}: {tail}", 500, 0)
+        return CheckResult(ended.problem, 500, 0)
+
+
+def _release_result(ended: _Ended) -> tuple[list[str], str | None]:
+    """(ids of the sets that are still in use, what went wrong)."""
+    try:
+        said = json.loads(ended.output)
+        if ended.code == 0:
+            return [str(set_id) for set_id in said["kept"]], None
+        return [], str(said["error"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return [], ended.problem
 
 
 def _read(path: Path) -> bytes | None:

@@ -182,6 +182,7 @@ class Agent:
         configs = self.master.configs()
         for config in configs:
             self._run_provider(config.info)
+        self.daemons.finish_removals()
         self._ticker = LoopingCall(self.notify, lambda now: None)
         self._ticker.clock = self.reactor
         self._ticker.start(TICK_SECONDS, now=False)
@@ -396,7 +397,7 @@ class Agent:
 
     @inlineCallbacks
     def remove_config(self, type_: str, name: str) -> Any:
-        """REMOVE_RESOURCE_PROVIDER_CONFIG: forget, then stop the process."""
+        """REMOVE_RESOURCE_PROVIDER_CONFIG: forget, stop the process, then give its CPUs back to plain tasks."""
         yield self._with_config(type_, name, lambda: self._remove_config(type_, name))
 
     @inlineCallbacks
@@ -443,4 +444,4 @@ class Agent:
     def _remove_config(self, type_: str, name: str) -> Any:
         self.turn(lambda now: self.master.remove_config(type_, name, now))
         log.info("provider config %s %s removed", type_, name)
-        yield self.daemons.stop(type_, name)
+        yield self.daemons.remove(type_, name)

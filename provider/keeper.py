@@ -68,6 +68,28 @@ class Keeper:
                 if drifted in state.sets:
                     self._drift = self._drift.noted(drifted, now)
 
+    def release(self, host: Host, state: State) -> list[str]:
+        """Take out of the kernel what nobody looks after any more, and give its CPUs to plain tasks. Returns the ids
+        of the sets that stay in force, as something runs in them. Raises EnforcementError after undoing what was done.
+        """
+        if not self._enforcer.read().groups:
+            return []
+        busy = [one.id for one in state.sets.values() if self._occupied(one.id, shared=not one.exclusive)]
+        self._keep(self._enforcer.apply(reconcile.released(host, state, busy)))
+        log.info(
+            "released: %d sets are out of the kernel; still in force, as processes run in them: %s",
+            len(state.sets) - len(busy),
+            ", ".join(busy) or "none",
+        )
+        return busy
+
+    def _occupied(self, set_id: str, *, shared: bool) -> bool:
+        try:
+            return bool(self._enforcer.processes(set_id, shared=shared))
+        except EnforcementError as error:
+            log.error("set %s stays in force: %s", set_id, error)
+            return True
+
     def _keep(self, applied: Applied) -> None:
         """Each apply says all that could not be done."""
         self._error = ""

@@ -236,7 +236,9 @@ class Manager:
 
     def handle(self, event: Event) -> None:
         """One event of the stream, done completely before the next."""
-        if event.type == Event.SUBSCRIBED:
+        if self.torn_down:
+            log.warning("event %s after TEARDOWN is ignored", Event.Type.Name(event.type))
+        elif event.type == Event.SUBSCRIBED:
             self._subscribed(event.subscribed.provider_id.value)
         elif self.session.state not in (Standing.SUBSCRIBED, Standing.READY):
             log.warning("event %s before SUBSCRIBED is ignored", Event.Type.Name(event.type))
@@ -253,9 +255,17 @@ class Manager:
             self.torn_down = True
         else:
             log.warning("event of type %s is not known and is ignored", event.type)
+            self._release()
 
     def _subscribed(self, provider_id: str) -> None:
         if self.session.state is not Standing.CONNECTED:
+    def _release(self) -> None:
+        """The committed sets stay committed: added again, the provider has them again."""
+        try:
+            self._keeper.release(self.host, self._state)
+        except EnforcementError as error:
+            log.error("the CPUs could not be given back to plain tasks: %s", error)
+
             log.warning("a second SUBSCRIBED on one stream is ignored")
             return
         if provider_id != self._provider_id:
@@ -513,6 +523,8 @@ class Manager:
         """To be called about every second: resends, comparison of kernel and state, changes of the host."""
         self._save_unsaved()
         if self.session.state is Standing.READY:
+        if self.torn_down:
+            return
             self._outbox.send_due(self._world.clock())
         now = self._world.clock()
         if not 0 <= now - self._last_reconcile < RECONCILE_SECONDS:

@@ -8,7 +8,7 @@ kernel and carries the repair out. It looks at committed state only, never at an
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -16,7 +16,7 @@ from provider import cpuset, inventory, topology
 from provider.cgroup_plan import Desired, SharedSlot, Slot
 from provider.inventory import CpuSet, Host, State
 
-__all__ = ["Drift", "degradations", "desired", "fingerprint"]
+__all__ = ["Drift", "degradations", "desired", "fingerprint", "released"]
 
 DRIFT_WINDOW_SECONDS = 60.0
 DRIFT_TIMES = 3
@@ -46,6 +46,15 @@ def desired(host: Host, state: State) -> Desired:
         shared=MappingProxyType(shared),
         plain_mems=host.allowed_mems,
     )
+
+
+def released(host: Host, state: State, busy: Collection[str]) -> Desired:
+    """What the kernel should have once nobody looks after the sets any more: only those in `busy`, in which something
+    runs, and plain tasks on all that these leave but isolated CPUs (reserved CPUs are no longer reserved)."""
+    kept = replace(state, sets=MappingProxyType({set_id: one for set_id, one in state.sets.items() if set_id in busy}))
+    wanted = desired(host, kept)
+    rest = host.allowed & ~inventory.held(kept)
+    return replace(wanted, plain=(rest & ~host.topology.isolated) or rest or wanted.plain)
 
 
 def degradations(host: Host, state: State) -> dict[str, str]:

@@ -27,11 +27,12 @@ from provider.client import MEDIA, Client, parse_target
 from provider.errors import ConfigError, HeldError, ProviderError
 from provider.inventory import Host, State
 from provider.layout import Config, Layout, config_from_wire, plan_layout
+from provider.keeper import Keeper
 from provider.manager import Manager, World
 from provider.store import Store, peek
 from provider.topology import Topology
 
-__all__ = ["DATABASE", "Options", "check", "load_info", "run"]
+__all__ = ["DATABASE", "Options", "check", "load_info", "release", "run"]
 
 log = logging.getLogger(__name__)
 
@@ -141,6 +142,49 @@ def _check_held(host: Host, state: State, before: Layout | None) -> None:
 
 
 def _enforcer(options: Options) -> cgroups.Enforcer:
+# -- the end --------------------------------------------------------------------------------------------------------
+
+
+def release(options: Options) -> dict[str, Any]:
+    """For a provider that was removed and runs no more: take the sets in which nothing runs out of the kernel, and
+    give their CPUs, the pools and the reserved CPUs to plain tasks. Its state stays, so that it can be added again.
+
+    Returns {"kept": [ids of the sets that are still in force], "released": [ids of the others]}. Raises our own errors
+    where a provider runs there, or the kernel refuses.
+    """
+    database = options.work_dir / DATABASE
+    if not database.exists():
+        return {"kept": [], "released": []}
+    store = Store(database)
+    lock = -1
+    try:
+        state = store.load().state
+        enforcer = _enforcer(options)
+        lock = _own_cgroups(enforcer)
+        kept = Keeper(enforcer).release(_host(options, enforcer), state)
+    finally:
+        store.close()
+        if lock >= 0:
+            os.close(lock)
+    return {"kept": sorted(kept), "released": sorted(set(state.sets) - set(kept))}
+
+
+def _host(options: Options, enforcer: cgroups.Enforcer) -> Host:
+    """The host under the configuration; without zones and pools where it does not fit any more."""
+    topology = sysfs.read(options.sysfs_root)
+    cpus, mems = enforcer.allowed()
+    info = load_info(options.config)
+    try:
+        layout = plan_layout(topology, config_from_wire(info), cpus)
+    except ConfigError as error:
+        log.warning("the configuration does not fit the host any more: %s", error)
+        layout = Layout(reserved=0, floor=0, zones={}, pools={})
+    allowed = topology.online if cpus is None else topology.online & cpus
+    nodes = cpuset.of(node.id for node in topology.nodes if node.has_memory)
+    usable = (nodes if mems is None else nodes & mems) or nodes
+    return Host(topology, layout, allowed, usable, inventory.stack_from(info.default_reservations))
+
+
     proc = options.sysfs_root / "proc"
     return cgroups.detect(
         options.cgroup_root, options.cgroup_name, proc_root=str(proc if proc.is_dir() else Path("/proc"))

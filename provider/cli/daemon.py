@@ -1,4 +1,4 @@
-"""`pinfold provider`: the provider process, and with --check the check of a configuration.
+"""`pinfold provider`: the provider process; with --check the check of a configuration, with --release its end.
 
 Decides how the command line is read and what goes to which stream; the exit status is 0 done, 1 failed, 2 wrong usage.
 """
@@ -8,10 +8,13 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
+from migrations.database import DatabaseError
 from provider import service
 from provider.errors import ConfigError, HeldError, ProviderError
 
@@ -62,6 +65,11 @@ __all__ = ["provider"]
     is_flag=True,
     help="Only tell whether this host can run with the configuration, as JSON; changes nothing.",
 )
+@click.option(
+    "--release",
+    is_flag=True,
+    help="Only give the CPUs of sets in which nothing runs back to plain tasks, after the provider was removed.",
+)
 def provider(
     agent: str | None,
     config: Path,
@@ -74,6 +82,7 @@ def provider(
     ca_file: str | None,
     log_level: str,
     check: bool,
+    release: bool,
 ) -> None:
     """Offer this host's CPUs to an agent and put CPU sets in force.
 
@@ -96,8 +105,10 @@ def provider(
         credentials=credentials,
         ca_file=ca_file,
     )
-    if check:
-        _check(options)
+    if check and release:
+        raise click.UsageError("--check and --release exclude one another.")
+    if check or release:
+        _once(service.check if check else service.release, options)
         return
     if not agent:
         raise click.UsageError("Missing option '--agent'.")
@@ -109,14 +120,14 @@ def provider(
         raise click.exceptions.Exit(status)
 
 
-def _check(options: service.Options) -> None:
+def _once(work: Callable[[service.Options], dict[str, Any]], options: service.Options) -> None:
     try:
-        result = service.check(options)
+        result = work(options)
     except HeldError as error:
         _refuse(str(error), 409)
     except ConfigError as error:
         _refuse(str(error), 400)
-    except (ProviderError, OSError) as error:
+    except (ProviderError, DatabaseError, OSError) as error:
         _refuse(str(error), 409)
     else:
         click.echo(json.dumps(result))

@@ -657,9 +657,47 @@ def test_the_id_is_kept(provider: Provider) -> None:
     assert call.subscribe.resource_provider_info.id.value == "rp"
 
 
-def test_teardown(provider: Provider) -> None:
+def test_teardown_gives_back_what_nobody_uses(provider: Provider) -> None:
+    made(provider, create(2))
+    made(provider, create(2), 2)
+    made(provider, create(1, "batch"), 3)
+    kernel = provider.kernel()
+    used = kernel["set.set-2"]
+    provider.fs.start(77, provider.enforcer().path("set-2"))
     provider.manager.handle(Event(type=Event.TEARDOWN))
     assert provider.manager.torn_down
+    rest = cpuset.format_mask(S8.online & ~cpuset.parse(used))
+    assert provider.kernel() == {"plain": rest, "set.set-2": used}
+    # Nothing makes them again, until the provider is added again.
+    provider.now += 10
+    provider.manager.tick()
+    provider.manager.handle(Event(type=Event.RECONCILE_OPERATIONS))
+    assert provider.kernel() == {"plain": rest, "set.set-2": used}
+    assert set(provider.manager.state.sets) == {"set-1", "set-2", "set-3"}
+    provider.start()
+    assert provider.kernel() == kernel
+
+
+def test_teardown_keeps_a_set_whose_processes_cannot_be_told(provider: Provider) -> None:
+    made(provider, create(2))
+    made(provider, create(1, "batch"), 2)
+    shared = provider.kernel()["shared/set-2"]
+    provider.fs.unreadable = {"set.set-1/cgroup.procs": errno.EIO}
+    provider.fs.start(78, provider.enforcer().path("set-2", shared=True))
+    provider.manager.handle(Event(type=Event.TEARDOWN))
+    provider.fs.unreadable.clear()
+    assert provider.kernel() == {"plain": "0,2-4,6-7", "shared": shared, "shared/set-2": shared, "set.set-1": "1,5"}
+    provider.start()
+
+
+def test_teardown_without_sets_leaves_plain_everything(tmp_path: Path, version: int) -> None:
+    """Reserved CPUs as well; isolated ones not."""
+    provider = Provider(tmp_path, replace(S8, isolated=cpuset.parse("3,7")), version, reserved_cpus="2,6")
+    provider.start()
+    assert provider.kernel() == {"plain": "0-1,4-5"}
+    provider.manager.handle(Event(type=Event.TEARDOWN))
+    assert provider.kernel() == {"plain": "0-2,4-6"}
+    provider.close()
 
 
 def test_three_requests_back_to_back_with_a_check_between_all_steps(tmp_path: Path) -> None:

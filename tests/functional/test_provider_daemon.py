@@ -31,6 +31,7 @@ from agent_api.wire import codec, mesos_pb2
 provider_daemon.BACKOFF_SECONDS = (0.05, 0.1, 0.2)
 provider_daemon.STOP_SECONDS = 1.0
 provider_daemon.CHECK_SECONDS = 2.0
+provider_daemon.RELEASE_SECONDS = 0.6
 logging.basicConfig(level=logging.INFO, stream=sys.stderr)
 work_dir, url, program, steps = sys.argv[1], sys.argv[2], sys.argv[3], json.loads(sys.argv[4])
 daemons = ProviderDaemons(work_dir, url, reactor, cgroup_name="t", command=(sys.executable, program, "provider"))
@@ -40,6 +41,8 @@ async def main():
     for name, argument in steps:
         if name in ("start", "restart"): daemons.run(info(argument))
         elif name == "stop": await daemons.stop(*argument)
+        elif name == "remove": await daemons.remove(*argument)
+        elif name == "finish": daemons.finish_removals()
         elif name == "stop_all": await daemons.stop_all()
         elif name == "sleep": await task.deferLater(reactor, argument)
         elif name == "check":
@@ -66,6 +69,13 @@ if "--check" in arguments:
     if name == "broken": sys.exit("no such thing")
     if name == "refused": print(json.dumps({"error": "reserved_cpus: 15 is no CPU", "status": 409})); sys.exit(1)
     print(json.dumps({"floor_cpus": 3})); sys.exit(0)
+def note(what):
+    with open(os.path.join(option("--work-dir"), what), "a") as f: f.write(f"{os.getpid()}\\n")
+if "--release" in arguments:
+    note("releases")
+    if os.path.exists(os.path.join(option("--work-dir"), "busy")): print(json.dumps({"kept": ["s"]})); sys.exit(0)
+    if config["name"] == "failing": print(json.dumps({"error": "no", "status": 409})); sys.exit(1)
+    print(json.dumps({"kept": []})); sys.exit(0)
 with open(os.path.join(option("--work-dir"), "starts"), "a") as f: f.write(f"{os.getpid()}\\n")
 if config["name"] == "deaf": signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if config["name"] == "short": print("leaving"); sys.exit(3)
@@ -246,6 +256,60 @@ def test_check(world: World) -> None:
     assert "longer than" in slow[0]
     assert not world.directory().exists(), "a check leaves nothing behind"
     assert list((world.work_dir / "providers").iterdir()) == []
+
+
+def releases(world: World, name: str = "host") -> int:
+    path = world.directory(name) / "releases"
+    return len(path.read_text().split()) if path.exists() else 0
+
+
+def test_a_removed_provider_s_cpus_are_given_back_after_its_end(world: World) -> None:
+    world.run(("start", HOST), ("sleep", 0.7), ("remove", [TYPE, "host"]), ("remove", [TYPE, "host"]), ("sleep", 1))
+    assert not alive(world.starts()[0])
+    assert releases(world) == 1
+    assert (world.directory() / "released").exists()
+    world.run(("remove", [TYPE, "other"]), ("start", HOST), ("sleep", 0.7), ("stop_all", None), ("sleep", 1))
+    assert releases(world) == 1, "a stop is no removal"
+    assert not (world.directory() / "released").exists()
+
+
+def test_what_is_still_in_use_is_given_back_later(world: World) -> None:
+    world.directory().mkdir(parents=True)
+    (world.directory() / "busy").touch()
+    process = world.start(
+        ("start", HOST), ("sleep", 0.7), ("remove", [TYPE, "host"]), ("say", "removed"), ("sleep", 20)
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == '"removed"\n'
+    wait_for(lambda: releases(world) >= 3)
+    assert not (world.directory() / "released").exists()
+    (world.directory() / "busy").unlink()
+    wait_for(lambda: (world.directory() / "released").exists())
+
+
+def test_what_fails_is_tried_again_until_it_is_added_again(world: World) -> None:
+    failing = {"type": TYPE, "name": "failing"}
+    world.run(
+        *(("start", failing), ("sleep", 0.7), ("remove", [TYPE, "failing"]), ("sleep", 1), ("start", failing)),
+        *(("sleep", 1.5), ("stop_all", None), ("sleep", 1)),
+    )
+    assert 2 <= releases(world, "failing") <= 3
+    assert "its CPUs are not given back, it is tried again: no" in world.errors
+    assert len(world.starts("failing")) == 2
+
+
+def test_the_next_agent_completes_a_removal(world: World) -> None:
+    first = world.start(("start", HOST), ("sleep", 60))
+    pid = wait_for(lambda: world.pid())
+    wait_for(lambda: world.starts())
+    first.kill()
+    first.communicate()
+    other = {"type": TYPE, "name": "kept"}
+    world.run(("start", other), ("finish", None), ("sleep", 2), ("stop_all", None))
+    assert not alive(pid)
+    assert len(world.starts()) == 1
+    assert releases(world) == 1 and releases(world, "kept") == 0
+    assert (world.directory() / "released").exists()
 
 
 def test_names_do_not_leave_the_directory() -> None:
