@@ -84,7 +84,7 @@ class Manager:
         self._wanted = wanted
         self.session = Session()
         self.torn_down = False
-        """The agent told that this provider was removed for good."""
+        """The agent told that this provider was removed: the CPUs were given back, and nothing is done any more."""
         self._provider_id: str | None = None
         self._version = b""
         self._state = State()
@@ -251,14 +251,12 @@ class Manager:
         elif event.type == Event.RECONCILE_OPERATIONS:
             self._reconcile_operations(event.reconcile_operations)
         elif event.type == Event.TEARDOWN:
-            log.error("the agent removed this provider (%s) for good; stopping", self._provider_id)
+            log.warning("the agent removed this provider (%s); stopping", self._provider_id)
             self.torn_down = True
+            self._release()
         else:
             log.warning("event of type %s is not known and is ignored", event.type)
-            self._release()
 
-    def _subscribed(self, provider_id: str) -> None:
-        if self.session.state is not Standing.CONNECTED:
     def _release(self) -> None:
         """The committed sets stay committed: added again, the provider has them again."""
         try:
@@ -266,6 +264,8 @@ class Manager:
         except EnforcementError as error:
             log.error("the CPUs could not be given back to plain tasks: %s", error)
 
+    def _subscribed(self, provider_id: str) -> None:
+        if self.session.state is not Standing.CONNECTED:
             log.warning("a second SUBSCRIBED on one stream is ignored")
             return
         if provider_id != self._provider_id:
@@ -521,10 +521,10 @@ class Manager:
 
     def tick(self) -> None:
         """To be called about every second: resends, comparison of kernel and state, changes of the host."""
-        self._save_unsaved()
-        if self.session.state is Standing.READY:
         if self.torn_down:
             return
+        self._save_unsaved()
+        if self.session.state is Standing.READY:
             self._outbox.send_due(self._world.clock())
         now = self._world.clock()
         if not 0 <= now - self._last_reconcile < RECONCILE_SECONDS:

@@ -26,8 +26,8 @@ from provider import cgroups, cpuset, inventory, sysfs
 from provider.client import MEDIA, Client, parse_target
 from provider.errors import ConfigError, HeldError, ProviderError
 from provider.inventory import Host, State
-from provider.layout import Config, Layout, config_from_wire, plan_layout
 from provider.keeper import Keeper
+from provider.layout import Config, Layout, config_from_wire, plan_layout
 from provider.manager import Manager, World
 from provider.store import Store, peek
 from provider.topology import Topology
@@ -141,7 +141,6 @@ def _check_held(host: Host, state: State, before: Layout | None) -> None:
         raise HeldError(f"cpu: {unbacked} CPUs that shared sets {', '.join(shared)} are guaranteed would be missing")
 
 
-def _enforcer(options: Options) -> cgroups.Enforcer:
 # -- the end --------------------------------------------------------------------------------------------------------
 
 
@@ -185,6 +184,7 @@ def _host(options: Options, enforcer: cgroups.Enforcer) -> Host:
     return Host(topology, layout, allowed, usable, inventory.stack_from(info.default_reservations))
 
 
+def _enforcer(options: Options) -> cgroups.Enforcer:
     proc = options.sysfs_root / "proc"
     return cgroups.detect(
         options.cgroup_root, options.cgroup_name, proc_root=str(proc if proc.is_dir() else Path("/proc"))
