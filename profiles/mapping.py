@@ -8,13 +8,14 @@ and never places CPUs.
 from __future__ import annotations
 
 import difflib
+import functools
 import itertools
 import json
 import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jsonschema
@@ -95,6 +96,16 @@ class Profile:
     power: Power | None = None
     lifetime: str = "framework"  # framework, role
 
+    @property
+    def rules(self) -> Profile:
+        """What decides where a set may lie: the same for profiles that differ in nothing but what they are called."""
+        return _rules(self)
+
+
+@functools.lru_cache(4 * MAX_PROFILES)
+def _rules(profile: Profile) -> Profile:
+    return replace(profile, name="", lifetime="framework", power=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Selector:
@@ -154,6 +165,7 @@ def definition(profile: Profile) -> str:
     return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
 
+@functools.lru_cache(4 * MAX_PROFILES)
 def profile_from_definition(text: str) -> Profile:
     """The profile that `definition` wrote, also one written by an older Pinfold that knew fewer parameters.
 
@@ -237,7 +249,11 @@ def _entry(name: str, entry: Mapping[str, Any]) -> Entry:
     selectors = None
     if selector is not None:
         selectors = tuple(Selector(item["type"], item["name"]) for item in selector.get("resource_providers", ()))
-    return Entry(profile, selectors, definition(profile), entry.get("description", ""))
+    text = definition(profile)
+    # Read back, and its rules made, here in the thread of a fetch: the reactor then finds them in the caches.
+    profile = profile_from_definition(text)
+    _ = profile.rules
+    return Entry(profile, selectors, text, entry.get("description", ""))
 
 
 class _Object(dict[str, Any]):

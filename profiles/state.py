@@ -282,9 +282,11 @@ def _decide(
     else:
         why = f"the document changes {_difference(held, target)} while sets use it; it changes when they are gone"
         after = ProfileState(name, CHANGE_REFUSED, why, now, held, target)
-    if before and (before.state, before.definition) == (after.state, after.definition):
-        return replace(after, since=before.since)
-    return after
+    if before is None or (before.state, before.definition) != (after.state, after.definition):
+        return after
+    # Mostly nothing changed, and making a new one for each of a thousand takes its time.
+    same = (before.reason, before.offered) == (after.reason, after.offered)
+    return before if same else replace(after, since=before.since)
 
 
 def _difference(held: str, target: str) -> str:

@@ -393,13 +393,17 @@ def raw_labels(
     near = next((node for node in host.topology.nodes if node.cpus & mask), None)
     if near is not None:
         labels["distances"] = ",".join(map(str, near.distances))
+    by_rules: dict[Profile, int] = {}
     for profile in profiles:
         if profile.pool == pool:
             most = room
             if profile.mode == EXCLUSIVE and room:
-                most = allocator.largest(
-                    host.topology, host.layout.zones, host.pool(pool), free_cpus, profile, mems=host.allowed_mems
-                )
+                rules = profile.rules
+                if rules not in by_rules:
+                    by_rules[rules] = allocator.largest(
+                        host.topology, host.layout.zones, host.pool(pool), free_cpus, rules, mems=host.allowed_mems
+                    )
+                most = by_rules[rules]
             labels[f"largest/{profile.name}"] = str(min(most, room))
     return labels
 

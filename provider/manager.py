@@ -44,6 +44,8 @@ Event = resource_provider_pb2.Event
 
 RECONCILE_SECONDS = 3.0
 REPORT_LOOKS_SECONDS = 10.0
+LOGGED_CHANGES = 100
+"""Of one document: a thousand lines would hold up the process."""
 
 
 @dataclass(frozen=True)
@@ -602,14 +604,17 @@ class Manager:
             return
         if (known.document, known.profiles) != (before.document, before.profiles):
             self._world.store.save_profiles(known)
-        for sentence in profile_state.changes(before, known):
+        said = profile_state.changes(before, known)
+        for sentence in said[:LOGGED_CHANGES]:
             log.log(logging.INFO if known.ok else logging.WARNING, "%s", sentence)
+        if len(said) > LOGGED_CHANGES:
+            log.info("profiles: and %d more changes", len(said) - LOGGED_CHANGES)
         if known.profiles != before.profiles:
             self._labels.clear()
             self._catalogue.judge(known, self.host)
         else:
             self._catalogue.known = known
-        said = (known.ok, known.outcome, known.profiles) != (before.ok, before.outcome, before.profiles)
+        changed = (known.ok, known.outcome, known.profiles) != (before.ok, before.outcome, before.profiles)
         # The time of the last look is told as well, but not each time.
-        if said or self._world.clock() - self._reported >= REPORT_LOOKS_SECONDS:
+        if changed or self._world.clock() - self._reported >= REPORT_LOOKS_SECONDS:
             self._want_report()

@@ -17,7 +17,7 @@ __all__ = ["Exposition"]
 
 _COUNTER = re.compile(
     r"(master|slave)/tasks_(finished|failed|killed|lost|error)|master/operations/(finished|failed|error|dropped)"
-    r"|pinfold/\w+_(sent|rescinded|refused|launched)"
+    r"|pinfold/(?!profiles_)\w+_(sent|rescinded|refused|launched)"
 )
 """Figures that only grow while the process runs. All others may go both ways."""
 

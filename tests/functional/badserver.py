@@ -1,8 +1,8 @@
 """An HTTP(S) server, a process of its own, that misbehaves in as many ways as it has paths.
 
 `python badserver.py [PORT] [--tls CERT KEY]` prints its port and serves until it is killed. `PUT /doc` sets what
-`GET /doc` answers (a JSON object: status, body, etag, headers); `GET /log` tells the requests seen so far, with
-their headers.
+`GET /doc` answers (a JSON object: status, body, etag, headers; or `as`, another path to answer like); `GET /log`
+tells the requests seen so far, with their headers.
 """
 
 from __future__ import annotations
@@ -57,6 +57,10 @@ class Handler(BaseHTTPRequestHandler):
             getattr(self, name, lambda _: self.answer(404, b'{"error": "not found"}'))(query)
 
     def do_doc(self, _: str) -> None:
+        if current.get("as"):
+            path, _, query = current["as"].partition("?")
+            getattr(self, "do_" + path.strip("/").replace("-", "_"))(query)
+            return
         etag = current["etag"]
         headers = {"ETag": etag, **current["headers"]} if etag else current["headers"]
         if etag and current["status"] == 200 and self.headers.get("If-None-Match") == etag:
