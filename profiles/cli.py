@@ -69,8 +69,10 @@ def profiles(context: click.Context, agent_url: str, json_output: bool) -> None:
         source = provider.get("source")
         if source:
             in_force = source.get("in_force_since")
+            uri = source.get("uri", "")
+            outcome = source.get("outcome", "not fetched yet").removeprefix(f"{uri}: ")
             click.echo(
-                f"{provider.get('name', '')}: {source.get('uri', '')}: {source.get('outcome', 'not fetched yet')}"
+                f"{provider.get('name', '')}: {uri}: {outcome}"
                 + (f", {_age(source.get('last_fetch'))} ago" if source.get("last_fetch") else "")
                 + (f"; document in force for {_age(in_force)}" if in_force else "; no document yet")
             )
