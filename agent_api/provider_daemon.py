@@ -402,8 +402,6 @@ class ProviderDaemons:
         if not known:
             info = mesos_pb2.ResourceProviderInfo(type=key[0], name=key[1])
             yield _Daemon(self, info, directory, config).end_left_over()
-        if self._wanted:
-            return  # another one has the CPUs by now: what is in the kernel is its business
         arguments = ("--release", "--config", str(directory / "config.json"), "--work-dir", str(directory))
         ended = yield self._run_once(arguments, RELEASE_SECONDS)
         kept, error = _release_result(ended)

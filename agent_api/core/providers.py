@@ -240,13 +240,6 @@ def config_to_add(world: World, info: Info) -> bool:
     _check_info(info, "add_resource_provider_config")
     known = world.configs.get((info.type, info.name))
     if known is None:
-        # One provider has all CPUs of a host: a second process finds the cgroups locked, and never becomes ready.
-        for type_, name in world.configs:
-            if type_ == info.type:
-                raise Conflict(
-                    f"Failed to add resource provider config with type '{info.type}' and name '{info.name}': '{name}' "
-                    "has the CPUs of this host, and an agent has one CPU provider; update that one, or remove it first"
-                )
         return True
     if known.info != info:
         raise Conflict(f"Resource provider with type '{info.type}' and name '{info.name}' already exists")

@@ -138,16 +138,3 @@ def test_a_set_in_use_stays_until_its_task_has_ended(agent: AgentProcess, tmp_pa
     wait_for(lambda: not scene.directory.exists(), 20, "the set is out of the kernel")
     wait_for(lambda: allowed_cpus(scene.plain_pid) == scene.everywhere, 5)
     scene.add_again()
-
-
-def test_a_second_config_is_refused(agent: AgentProcess, tmp_path: Path) -> None:
-    config = provider_config(tmp_path)
-    configure(agent, "ADD_RESOURCE_PROVIDER_CONFIG", {"info": config})
-    call = {"type": "ADD_RESOURCE_PROVIDER_CONFIG", "add_resource_provider_config": {"info": config | {"name": "two"}}}
-    response = agent.agent_call(call)
-    assert response.status_code == 409
-    assert "'host' has the CPUs of this host" in response.text
-    assert [path.name for path in agent.work_dir.glob("providers/*")] == ["org.pinfold.rp.cpu.host"]
-    configure(agent, "REMOVE_RESOURCE_PROVIDER_CONFIG", NAME)
-    assert agent.agent_call(call).status_code == 200
-    agent.wait_ready()

@@ -187,23 +187,6 @@ def test_add_and_update_say_whether_there_is_anything_to_do() -> None:
     assert [c.floor_cpus for c in Host(stored=host).master.configs()] == [4]
 
 
-def test_one_agent_has_one_cpu_provider() -> None:
-    """A second one on the host would find the cgroups taken, and without cgroups offer the same CPUs again."""
-    host = Host()
-    host.master.add_config(info(), 2, host.now)
-    for what in (host.master.config_to_add, lambda other: host.master.add_config(other, 2, host.now)):
-        with pytest.raises(ApiError) as error:
-            what(info(name="second"))
-        assert error.value.status == 409
-        assert error.value.message == (
-            "Failed to add resource provider config with type 'org.pinfold.rp.cpu' and name 'second': 'host' has the "
-            "CPUs of this host, and an agent has one CPU provider; update that one, or remove it first"
-        )
-    assert not host.master.config_to_add(info())
-    host.master.remove_config(RP, "host", host.now)
-    assert host.master.config_to_add(info(name="second"))
-
-
 @pytest.mark.parametrize(
     ("config", "words"),
     [
