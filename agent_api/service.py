@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-import sqlalchemy.exc
 from twisted.internet.defer import Deferred, DeferredLock, inlineCallbacks, returnValue
 from twisted.internet.error import CannotListenError
 from twisted.internet.task import LoopingCall
@@ -32,7 +31,7 @@ from agent_api.core.model import Options
 from agent_api.errors import ApiError
 from agent_api.launcher import Exit, Launcher
 from agent_api.provider_daemon import ProviderDaemons
-from agent_api.store import Store, is_change
+from agent_api.store import Store, StoreError, is_change
 from agent_api.web import routes
 from agent_api.web.protocol import ApiSite, watch_connections
 from agent_api.web.streams import Stream
@@ -289,7 +288,7 @@ class Agent:
         assert self.store is not None
         try:
             self.store.apply(changes)
-        except sqlalchemy.exc.SQLAlchemyError as error:
+        except StoreError as error:
             # What is in memory now is not what a restart would find: nobody may be told of it.
             self._broken = True
             self.ready = False

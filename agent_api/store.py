@@ -30,7 +30,7 @@ from agent_api.core.records import (
 from agent_api.wire import mesos_pb2, quota_pb2
 from migrations.database import Database, open_database
 
-__all__ = ["Change", "Store", "is_change"]
+__all__ = ["Change", "Store", "StoreError", "is_change"]
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +56,10 @@ R = TypeVar("R")
 def is_change(effect: effects.Effect) -> bool:
     """Whether an effect is for the store (the others go to the world)."""
     return isinstance(effect, Change)
+
+
+class StoreError(Exception):
+    """The database did not take a change: nothing of that transaction is written."""
 
 
 class Store:
@@ -84,13 +88,16 @@ class Store:
             )
 
     def apply(self, changes: Iterable[Change]) -> None:
-        """Write all of it in one transaction, in this order. Raises SQLAlchemyError, and then none is written."""
+        """Write all of it in one transaction, in this order. Raises StoreError, and then none is written."""
         changes = list(changes)
         if not changes:
             return
-        with self._database.engine.begin() as connection:
-            for change in changes:
-                _APPLY[type(change)](connection, change)
+        try:
+            with self._database.engine.begin() as connection:
+                for change in changes:
+                    _APPLY[type(change)](connection, change)
+        except sa.exc.SQLAlchemyError as error:
+            raise StoreError(str(error)) from error
 
 
 def _parse(cls: type[M], data: bytes) -> M:
