@@ -7,7 +7,6 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
 from agent_api.core import effects
 from agent_api.core.records import (
@@ -20,7 +19,7 @@ from agent_api.core.records import (
     TaskRecord,
     WeightRecord,
 )
-from agent_api.store import Store
+from agent_api.store import Store, StoreError
 from agent_api.wire import mesos_pb2, quota_pb2
 from migrations.database import DatabaseError
 
@@ -144,7 +143,7 @@ def test_a_turn_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     store = Store(str(tmp_path / "agent.db"))
     save(store, EVERYTHING)
     broken = ConfigRecord(provider_info("other"), None)  # type: ignore[arg-type]  # NOT NULL
-    with pytest.raises(sa.exc.IntegrityError):
+    with pytest.raises(StoreError):
         store.apply([effects.RemoveTask("f1", "t1"), effects.SaveConfig(broken)])
     assert store.load() == EVERYTHING
     store.close()
@@ -157,7 +156,7 @@ def test_a_full_disk_writes_nothing_and_the_store_goes_on(tmp_path: Path) -> Non
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
     large = FrameworkRecord("f3", mesos_pb2.FrameworkInfo(user="u", name="x" * 1_000_000), None, 1.0, 1.0)
-    with pytest.raises(sa.exc.OperationalError, match="full"):
+    with pytest.raises(StoreError, match="full"):
         store.apply([effects.RemoveTask("f1", "t1"), effects.SaveFramework(large)])
     assert store.load() == EVERYTHING
     store.apply([effects.RemoveTask("f1", "t1")])
