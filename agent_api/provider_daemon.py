@@ -33,6 +33,7 @@ from twisted.internet.interfaces import IReadDescriptor
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
+from agent_api import shim
 from agent_api.wire import codec, mesos_pb2
 
 __all__ = ["CheckResult", "ProviderDaemons", "directory_name"]
@@ -546,13 +547,9 @@ def _replace(path: Path, content: bytes) -> None:
 
 def _identify(pid: int) -> _Process | None:
     """A running process as /proc shows it now; None for one that has ended, a zombie too."""
-    directory = Path("/proc") / str(pid)
+    start_ticks = shim.process_start(pid)
     try:
-        fields = (directory / "stat").read_text(errors="replace").rpartition(")")[2].split()
-        argv = tuple((directory / "cmdline").read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1])
-        boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        argv = tuple(Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1])
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return None
-    if not fields or fields[0] in "ZX":
-        return None
-    return _Process(pid, int(fields[19]), boot_id, argv)
+    return None if start_ticks is None else _Process(pid, start_ticks, shim.boot_id(), argv)

@@ -228,11 +228,6 @@ class ProfileSource:
         if self._abort is not None:
             self._abort.abort()
 
-    def look_now(self) -> None:
-        """Look without waiting for the next time, unless a look is under way."""
-        if not self._stopped and self._abort is None:
-            self._schedule(0.0)
-
     def _schedule(self, delay: float) -> None:
         if self._next is not None and self._next.active():
             self._next.cancel()

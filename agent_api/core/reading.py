@@ -60,6 +60,21 @@ def old_format(resources: Iterable[mesos_pb2.Resource]) -> list[mesos_pb2.Resour
     return result
 
 
+def _about_the_process(world: World, response: AgentResponse | MasterResponse, metrics: dict[str, float]) -> None:
+    """Fill the answer, whose type is set, to one of the calls that agent and master have in common."""
+    match type(response).Type.Name(response.type):
+        case "GET_HEALTH":
+            response.get_health.healthy = True
+        case "GET_FLAGS":
+            response.get_flags.flags.extend(flags(world))
+            response.get_flags.SetInParent()
+        case "GET_VERSION":
+            response.get_version.version_info.version = world.options.version
+        case "GET_METRICS":
+            for name, value in metrics.items():
+                response.get_metrics.metrics.add(name=name, value=value)
+
+
 # The agent's
 
 
@@ -68,20 +83,9 @@ def agent_response(world: World, call: AgentCall, metrics: dict[str, float]) -> 
     kinds = AgentCall
     answers = AgentResponse
     match call.type:
-        case kinds.GET_HEALTH:
-            response = AgentResponse(type=answers.GET_HEALTH)
-            response.get_health.healthy = True
-        case kinds.GET_FLAGS:
-            response = AgentResponse(type=answers.GET_FLAGS)
-            response.get_flags.flags.extend(flags(world))
-            response.get_flags.SetInParent()
-        case kinds.GET_VERSION:
-            response = AgentResponse(type=answers.GET_VERSION)
-            response.get_version.version_info.version = world.options.version
-        case kinds.GET_METRICS:
-            response = AgentResponse(type=answers.GET_METRICS)
-            for name, value in metrics.items():
-                response.get_metrics.metrics.add(name=name, value=value)
+        case kinds.GET_HEALTH | kinds.GET_FLAGS | kinds.GET_VERSION | kinds.GET_METRICS:
+            response = AgentResponse(type=kinds.Type.Name(call.type))
+            _about_the_process(world, response, metrics)
         case kinds.GET_STATE:
             response = AgentResponse(type=answers.GET_STATE)
             _agent_tasks(world, response.get_state.get_tasks)
@@ -204,20 +208,9 @@ def master_response(world: World, call: MasterCall, metrics: dict[str, float]) -
     kinds = MasterCall
     answers = MasterResponse
     match call.type:
-        case kinds.GET_HEALTH:
-            response = MasterResponse(type=answers.GET_HEALTH)
-            response.get_health.healthy = True
-        case kinds.GET_FLAGS:
-            response = MasterResponse(type=answers.GET_FLAGS)
-            response.get_flags.flags.extend(flags(world))
-            response.get_flags.SetInParent()
-        case kinds.GET_VERSION:
-            response = MasterResponse(type=answers.GET_VERSION)
-            response.get_version.version_info.version = world.options.version
-        case kinds.GET_METRICS:
-            response = MasterResponse(type=answers.GET_METRICS)
-            for name, value in metrics.items():
-                response.get_metrics.metrics.add(name=name, value=value)
+        case kinds.GET_HEALTH | kinds.GET_FLAGS | kinds.GET_VERSION | kinds.GET_METRICS:
+            response = MasterResponse(type=kinds.Type.Name(call.type))
+            _about_the_process(world, response, metrics)
         case kinds.GET_STATE:
             response = MasterResponse(type=answers.GET_STATE)
             response.get_state.CopyFrom(state(world))
