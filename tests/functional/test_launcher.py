@@ -178,7 +178,10 @@ def test_exclusive_and_shared_by_affinity(world: World) -> None:
 def test_signals_are_reset(world: World) -> None:
     world.launcher.launch("f", task("grep -E 'Sig(Blk|Ign)' /proc/self/status"), "", [])
     world.exit()
-    assert [line.split()[1] for line in world.out().splitlines()] == ["0" * 16] * 2
+    # Signals 32 and 33 are glibc's own: its posix_spawn, by which make starts programs, leaves them ignored, and its
+    # sigaction lets nobody change them. A program that needs them sets them itself.
+    masks = [int(line.split()[1], 16) & ~(0b11 << 31) for line in world.out().splitlines()]
+    assert masks == [0, 0]
 
 
 @pytest.mark.parametrize(
