@@ -1,6 +1,7 @@
 """`pinfold provider-config`: the operator's calls that add, change and remove provider configs.
 
-Decides nothing about a config; the agent does, and its text is shown.
+Decides nothing about a config; the agent does, and its text is shown. Only a key that no field is there for is refused
+here: the agent would ignore it, as Mesos does.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import Any, TextIO
 import click
 
 from agent_api.cli.client import call, fail, with_agent
+from agent_api.wire import mesos_pb2
+from agent_api.wire.unknown import unknown_fields
 
 __all__ = ["provider_config"]
 
@@ -27,6 +30,8 @@ def _read(file: TextIO) -> dict[str, Any]:
         fail(f"{file.name} is no JSON: {error}")
     if not isinstance(info, dict):
         fail(f"{file.name} holds no JSON object")
+    if faults := unknown_fields(mesos_pb2.ResourceProviderInfo, info):
+        fail("\n".join(f"{file.name}: {fault}" for fault in faults))
     return info
 
 

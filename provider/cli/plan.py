@@ -26,6 +26,7 @@ from typing import Any
 import click
 
 from agent_api.wire import codec, mesos_pb2
+from agent_api.wire.unknown import unknown_fields
 from profiles.errors import ProfilesError
 from profiles.mapping import Entry, parse_document, selects
 from provider import allocator, cpuset, layout, sysfs, topology
@@ -59,6 +60,9 @@ class _Wish:
     available: int | None
     zones: Mapping[str, int] | None
     holds: int
+
+
+_WISH_KEYS = {"id", "profile", "cpus", "available", "zones", "holds"}
 
 
 @click.command()
@@ -130,6 +134,8 @@ def _read_config(host: Topology, path: Path | None) -> _Paper:
     if "cpu" not in data and "type" not in data and "name" not in data:
         data = {"cpu": data}
     data = {"type": "org.pinfold.rp.cpu", "name": "plan", **data}
+    if faults := unknown_fields(mesos_pb2.ResourceProviderInfo, data):
+        raise _BadFileError("\n".join(f"{path}: {fault}" for fault in faults))
     try:
         info = codec.from_dict(mesos_pb2.ResourceProviderInfo, data)
     except codec.CodecError as error:
@@ -149,6 +155,8 @@ def _read_requests(path: Path) -> list[_Wish]:
 def _wish(where: str, index: int, item: Any) -> _Wish:
     if not isinstance(item, dict):
         raise _BadFileError(f"{where}: a request is an object")
+    for key in sorted(item.keys() - _WISH_KEYS):
+        click.echo(f"warning: {where}.{key}: a request has no such key; it is ignored", err=True)
     profile = item.get("profile")
     if not isinstance(profile, str):
         raise _BadFileError(f"{where}.profile: the name of a profile is needed, not {profile!r}")

@@ -93,6 +93,11 @@ def test_config_errors_are_the_agents(agent: AgentProcess, tmp_path: Path) -> No
     assert shown.returncode == 1
     assert "does not exist" in shown.stderr
     assert pinfold("provider-config", "add", str(tmp_path / "none"), agent=agent).returncode == 2
+    misspelt = tmp_path / "misspelt.json"
+    misspelt.write_text('{"type": "org.pinfold.rp.cpu", "name": "x", "cpu": {"flor": 1}}')
+    shown = pinfold("provider-config", "add", str(misspelt), agent=agent)
+    assert shown.returncode == 1
+    assert "misspelt.json: cpu.flor: there is no such field; is floor meant?" in shown.stderr
     shown = pinfold("provider-config", "remove", "org.pinfold.rp.cpu", "unknown", agent=agent)
     assert (shown.returncode, shown.stdout) == (0, "removed org.pinfold.rp.cpu unknown\n")
 

@@ -322,6 +322,12 @@ def test_bad_files_and_bad_usage(desk: Desk, tmp_path: Path) -> None:
     result = desk.run(S8, [], config={"cpu": {"group_by": "SOCKET"}})
     assert result.exit_code == 1
     assert "cpu.group_by" in result.output
+    result = desk.run(S8, [], config={"cpu": {"reserved_cpu": "0"}})
+    assert result.exit_code == 1
+    assert "config.json: cpu.reserved_cpu: there is no such field; is reserved_cpus meant?" in result.output
+    result = desk.run(S8, [{"id": "r", "profile": "plain", "cpus": 1, "availabel": "0"}])
+    assert result.exit_code == 0
+    assert "requests[0].availabel: a request has no such key" in result.output
     unknown = desk.answers(S8, [{"id": "r", "profile": "nothing", "cpus": 1}])[0]
     assert "profile 'nothing' is not in the document" in unknown["error"]
 
