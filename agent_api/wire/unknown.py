@@ -1,7 +1,7 @@
 """Which keys of a JSON object no message has a field for.
 
-Decides nothing on the wire: there Mesos ignores what it does not know, and so does the codec. A file that a person wrote
-is another matter: a misspelt `reserved_cpus` that is silently left out gives away CPUs that were to be kept.
+Decides nothing on the wire: there Mesos ignores what it does not know, and so does the codec. A file that a person
+wrote is another matter: a misspelt `reserved_cpus` that is silently left out gives away CPUs that were to be kept.
 """
 
 from __future__ import annotations
