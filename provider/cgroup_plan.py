@@ -13,7 +13,7 @@ Masks are plain ints: bit n = CPU n (or NUMA node n). Groups are named by their 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -83,6 +83,9 @@ class Desired:
     exclusive: Mapping[str, Slot] = field(default_factory=lambda: MappingProxyType({}))
     shared: Mapping[str, SharedSlot] = field(default_factory=lambda: MappingProxyType({}))
     plain_mems: int = 0
+    kept: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    """Exclusive sets of which no CPU is there, with their nodes (0 = all). Their cgroups stay with what runs in them,
+    on the plain CPUs meanwhile: left to the kernel it would run on everybody's. What has no cgroup gets none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +214,7 @@ class Difference:
     """The set concerned; None for plain, the shared parent and the base."""
     group: str
     field: str
-    """missing, extra, cpus, mems, partition, weight or quota."""
+    """missing, extra, cpus, mems, partition, weight, quota or processes (which are not where they belong)."""
     wanted: str
     found: str
 
@@ -269,8 +272,9 @@ def _quota(set_id: str, slot: SharedSlot) -> tuple[int, int] | None:
     return (max(1000, round(slot.burst * PERIOD_US)), PERIOD_US)  # the kernel takes no quota below 1 ms
 
 
-def _wants(desired: Desired, cpus: int, mems: int, rules: Rules) -> dict[str, _Want]:
+def _wants(desired: Desired, observed: Observed, rules: Rules) -> dict[str, _Want]:
     """The desired state by group. Raises EnforcementError where it contradicts itself or does not fit the host."""
+    cpus, mems = observed.cpus, observed.mems
     held = desired.plain
     for slot in desired.shared.values():
         held |= slot.cpus
@@ -314,7 +318,13 @@ def _wants(desired: Desired, cpus: int, mems: int, rules: Rules) -> dict[str, _W
             )
     for set_id, slot_ in desired.exclusive.items():
         out[group_name(set_id)] = _Want(slot_.cpus, slot_.mems or mems, exclusive=True, partition=slot_.partition)
+    for name in _kept(desired.kept, observed.groups):
+        out[name] = _Want(desired.plain, (desired.kept[name[4:]] & mems) or mems)
     return out
+
+
+def _kept(kept: Collection[str], groups: Collection[str]) -> set[str]:
+    return {name for set_id in kept if (name := group_name(set_id)) in groups}
 
 
 def _inside(what: str, mask: int, allowed: int) -> None:
@@ -326,7 +336,7 @@ def _inside(what: str, mask: int, allowed: int) -> None:
 
 def differences(observed: Observed, desired: Desired, rules: Rules) -> tuple[Difference, ...]:
     """In what the kernel differs from what is desired, base first, then plain, shared, sets by name."""
-    want = _wants(desired, observed.cpus, observed.mems, rules)
+    want = _wants(desired, observed, rules)
     out: list[Difference] = []
 
     def note(name: str, what: str, wanted: str, found: str) -> None:
@@ -370,7 +380,8 @@ class _Planner:
     def __init__(self, observed: Observed, desired: Desired, rules: Rules) -> None:
         self.rules = rules
         self.all_cpus, self.all_mems = observed.cpus, observed.mems
-        self.want = _wants(desired, observed.cpus, observed.mems, rules)
+        self.want = _wants(desired, observed, rules)
+        self.kept = _kept(desired.kept, observed.groups)
         self.groups = dict(observed.groups)
         self.cpus = {name: group.cpus for name, group in observed.groups.items()}
         self.mems = {name: group.mems for name, group in observed.groups.items()}
@@ -402,7 +413,7 @@ class _Planner:
         return self.all_cpus if parent is None else self.now(parent)
 
     def exclusive(self, name: str) -> bool:
-        return name.startswith("set.")
+        return name.startswith("set.") and name not in self.kept
 
     def held_by_others(self, name: str) -> int:
         """CPUs that this group may not take now."""
@@ -424,6 +435,7 @@ class _Planner:
         self.leave_partitions()
         self.remove()
         self.widen_mems()
+        self.shelter()
         # A list that follows its parent's must be fixed before the parent's moves to something else.
         for name in reversed(self.top_down(exclusive=False)):
             if self.follows(name) and not self.want[name].inherit:
@@ -483,6 +495,13 @@ class _Planner:
             self.steps.append(Remove(name, self.groups[name]))
             del self.cpus[name], self.mems[name], self.groups[name]
 
+    def shelter(self) -> None:
+        """Sets that lost all CPUs go to plain's at once: the kernel lets them run on all that the parent has."""
+        for name in sorted(self.kept):
+            target = self.want[name].cpus & self.room(name) & ~self.held_by_others(name)
+            if target and (not self.cpus[name] or self.cpus[name] & ~self.want[name].cpus):
+                self.write(name, target)
+
     def widen(self, name: str) -> None:
         wish, room = self.want[name], self.room(name)
         free = wish.cpus & room & ~self.held_by_others(name)
@@ -496,8 +515,13 @@ class _Planner:
             self.cpus[name], self.mems[name] = cpus, mems
             return
         now = self.now(name)
+        if wish.exclusive and now & self.held_by_others(name):
+            # It was sheltered, or rewritten by somebody: at once, as no step may widen what overlaps.
+            if free == wish.cpus:
+                self.write(name, free)
+            return
         if free & ~now and not (self.follows(name) and wish.inherit):
-            self.write(name, now | free)
+            self.write(name, (now | free) & self.all_cpus)  # v2 keeps offline CPUs in its lists
 
     def narrow(self, name: str) -> None:
         if name not in self.cpus:

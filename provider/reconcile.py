@@ -24,8 +24,9 @@ DRIFT_TIMES = 3
 
 
 def desired(host: Host, state: State) -> Desired:
-    """What the kernel should have. A set of which no CPU is there has no place in it, and is only shown."""
+    """What the kernel should have. A set of which no CPU is there is not in force, and what runs in it is kept."""
     exclusive: dict[str, Slot] = {}
+    kept: dict[str, int] = {}
     shared: dict[str, SharedSlot] = {}
     for one in state.sets.values():
         mems = inventory.set_mems(host, state, one)
@@ -33,6 +34,8 @@ def desired(host: Host, state: State) -> Desired:
             cpus = one.cpus & host.allowed
             if cpus:
                 exclusive[one.id] = Slot(cpus=cpus, mems=mems, partition=one.profile.partition)
+            else:
+                kept[one.id] = mems
         else:
             shared[one.id] = SharedSlot(
                 cpus=inventory.float_mask(host, state, one.pool),
@@ -45,6 +48,7 @@ def desired(host: Host, state: State) -> Desired:
         exclusive=MappingProxyType(exclusive),
         shared=MappingProxyType(shared),
         plain_mems=host.allowed_mems,
+        kept=MappingProxyType(kept),
     )
 
 
@@ -80,6 +84,8 @@ def _exclusive(host: Host, one: CpuSet) -> list[str]:
         reasons.append(f"CPUs {cpuset.format_mask(gone)} are not online")
     if outside:
         reasons.append(f"CPUs {cpuset.format_mask(outside)} are outside the provider's cgroup parent")
+    if not one.cpus & host.allowed:
+        reasons.append("what runs in it runs where plain tasks run, until they are back")
     here = mine & host.allowed
     if one.pool not in host.layout.pools:
         reasons.append(f"kept as it was made: pool {one.pool!r} is no longer configured")

@@ -110,6 +110,10 @@ class TreeEnforcer(abc.ABC):
     def _set_partition(self, step: SetPartition) -> None: ...
 
     @abc.abstractmethod
+    def _gather(self) -> None:
+        """Bring processes back that the kernel moved out of their groups."""
+
+    @abc.abstractmethod
     def _bounded_above(self) -> str | None:
         """A time limit that the parent or something above it puts on all of us, as text, or None."""
 
@@ -162,6 +166,7 @@ class TreeEnforcer(abc.ABC):
             log.warning("cgroups %s: %s; undone", self.base, exc)
             raise
         self._undo.clear()
+        self._gather()
         if desired.exclusive and (bound := self._bounded_above()):
             self._note("", f"exclusive sets are under a time limit from outside: {bound}")
         if not self.rules.partitions:
@@ -236,6 +241,8 @@ class TreeEnforcer(abc.ABC):
         for difference in self.differences(desired):
             if difference.field == "partition":
                 self._partition_lost(difference)
+            elif difference.field == "processes":
+                continue  # they are brought back afterwards
             elif difference.field not in ("weight", "quota") or self.rules.cpu:
                 raise EnforcementError(
                     f"{self._dir(difference.group)}: {difference.field} wanted {difference.wanted},"

@@ -8,13 +8,17 @@ taken out of every list and never put back by the kernel.
 from __future__ import annotations
 
 import contextlib
+import errno
+import logging
 
 from provider.cgroup_plan import Desired, Difference, Group, Rules, SetPartition, SetQuota, SetWeight, set_of
 from provider.cgroups.fs import Fs
-from provider.cgroups.tree import TreeEnforcer
+from provider.cgroups.tree import TreeEnforcer, errno_text
 from provider.errors import EnforcementError
 
 __all__ = ["V1Enforcer"]
+
+log = logging.getLogger(__name__)
 
 _RULES = Rules(inherits=False, partitions=False, cpu=True, weight_unit=1024, weight_min=2, weight_max=262_144)
 _NO_CPU = Rules(inherits=False, partitions=False, cpu=False)
@@ -78,12 +82,17 @@ class V1Enforcer(TreeEnforcer):
         return
 
     def differences(self, desired: Desired) -> tuple[Difference, ...]:
-        """A group without its twin in the cpu hierarchy is missing there: its tasks would have no share of time."""
+        """A group without its twin in the cpu hierarchy is missing there: its tasks would have no share of time. What
+        the kernel moved out of a group without CPUs belongs back into it."""
         half = [name for name in self._names() if self._lacks_twin(name)]
         there = "a cgroup in the cpu hierarchy"
         return (
             *super().differences(desired),
             *(Difference(set_of(name), name, "missing", there, "none") for name in half),
+            *(
+                Difference(set_of(name), name, "processes", "in the cgroup", f"moved out of it: {pids[:20]}")
+                for name, pids in self._strays().items()
+            ),
         )
 
     def _lacks_twin(self, name: str) -> bool:
@@ -109,6 +118,44 @@ class V1Enforcer(TreeEnforcer):
                 plain = f"{base}/plain"
                 out.append((path, plain if path not in (base, plain) and self.fs.exists(plain) else root))
         return out
+
+    def _strays(self) -> dict[str, list[int]]:
+        """Processes in the directories above the groups, by the group that they belong to. The kernel moves them there
+        when a group loses its last CPU; in the cpu hierarchy they stay where they were, and that tells. Where it does
+        not (there is none, or it is the same one), they are plain ones."""
+        names = [name for name in self._names() if name not in ("", "shared")]
+        pids = {*self._pids(self.base), *self._pids(self._dir("shared"))}
+        if not pids or "plain" not in names:
+            return {}
+        homes: dict[str, list[int]] = {}
+        for name in names:
+            cpu = self._cpu_dir(name)
+            if cpu is None or cpu == self._dir(name):
+                continue
+            if mine := pids.intersection(pid for path in self._below(cpu) for pid in self._pids(path)):
+                homes[name] = sorted(mine)
+                pids -= mine
+        if pids:
+            homes["plain"] = sorted({*homes.get("plain", ()), *pids})
+        return homes
+
+    def _gather(self) -> None:
+        try:
+            for name, pids in self._strays().items():
+                self._bring_back(name, pids)
+        except EnforcementError as exc:
+            self._note("", str(exc))
+
+    def _bring_back(self, name: str, pids: list[int]) -> None:
+        for pid in pids:
+            try:
+                self.fs.write(f"{self._dir(name)}/cgroup.procs", str(pid))
+            except OSError as exc:
+                if exc.errno not in (errno.ESRCH, errno.EINVAL):  # it may have died meanwhile
+                    self._note(
+                        set_of(name) or "", f"process {pid} cannot be moved back into its cgroup: {errno_text(exc)}"
+                    )
+        log.warning("cgroups %s: moved %s back into %s", self.base, pids[:20], name)
 
     def _set_weight(self, step: SetWeight) -> None:
         self._time(step.name, "cpu.shares", str(step.after), None if step.before is None else str(step.before))

@@ -167,6 +167,9 @@ class V2Enforcer(TreeEnforcer):
         if found != text:
             raise EnforcementError(f"{path}: wrote {text}, kernel has {found or 'nothing'}")
 
+    def _gather(self) -> None:
+        """Nothing: on v2 processes stay in a group that has lost all of its CPUs."""
+
     def _bounded_above(self) -> str | None:
         path = self.root
         while path and path != "/":

@@ -28,6 +28,8 @@ class Node:
     procs: set[int] = field(default_factory=set)
     invalid: str = ""
     """Why its partition is none; "" where it is one, or a member."""
+    lost: int = 0
+    """Its CPUs, where it has lost all of them and was given none of them back: what runs in it has to run somewhere."""
 
     def below(self) -> list[Node]:
         return [self, *(n for child in self.children.values() for n in child.below())]
@@ -261,6 +263,8 @@ class FakeCgroups:
             if mask & ~self._mask(node.parent, name):
                 raise _error(errno.EACCES, path)
         node.files[name] = format_mask(mask)
+        if name == "cpuset.cpus" and mask & node.lost:
+            node.lost = 0
 
     def listed(self, node: Node) -> int:
         """The list in force: its own, or on v2 its parent's."""
@@ -336,6 +340,11 @@ class FakeCgroups:
         """CPUs go or come. v1 takes them out of every list, puts them back only at the root, and moves the processes of
         what has none left to the nearest directory above that has."""
         self.online = mask
+        for root in self.roots.values():
+            for node in root.below():
+                own = self._mask(node, "cpuset.cpus")
+                if own and not own & mask:
+                    node.lost = own
         for path, root in self.roots.items():
             if self.mounts[path] == "cpuset":
                 for node in root.below():
@@ -354,11 +363,12 @@ class FakeCgroups:
 
     def start(self, pid: int, path: str) -> None:
         """A process appears in the directory, in each hierarchy where that place exists (else at the root)."""
+        place = next(path[len(mount) :] for mount in self.mounts if f"{path}/".startswith(f"{mount}/"))
+        self._node(path)
         for mount, root in self.roots.items():
             self._forget(root, pid)
-            relative = path.removeprefix(mount) if path.startswith(mount) else None
-            node = self._node(path) if relative is not None else root
-            node.procs.add(pid)
+            there = f"{mount}{place}"
+            (self._node(there) if self.exists(there) else root).procs.add(pid)
 
     def where(self, pid: int) -> str:
         """The directory the process is in, in the cpuset hierarchy."""
@@ -423,7 +433,7 @@ class FakeCgroups:
         ]
         for node in groups:
             own = self._mask(node, "cpuset.cpus")
-            if not node.path.startswith(base.path + "/set.") or not own:
+            if not node.path.startswith(base.path + "/set.") or not own or node.lost:
                 continue
             for other in groups:
                 # On v2 a directory that has no list yet has its parent's: its list has to be the first thing written.

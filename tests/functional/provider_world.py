@@ -200,9 +200,10 @@ class Provider:
             figures.online + figures.lost + figures.unbacked
         )
         assert not self.fs.overlaps, self.fs.overlaps
-        assert {name for name in self.kernel() if name.startswith("set.")} == {
-            f"set.{one.id}" for one in manager.state.sets.values() if one.exclusive and one.cpus & manager.host.allowed
-        }
+        sets = [one for one in manager.state.sets.values() if one.exclusive]
+        found = {name for name in self.kernel() if name.startswith("set.")}
+        assert {f"set.{one.id}" for one in sets if one.cpus & manager.host.allowed} <= found
+        assert found <= {f"set.{one.id}" for one in sets}
 
 
 def raw(amount: int, zone: str = "numa/0", role: str = "r", *reserved: str) -> mesos_pb2.Resource:

@@ -230,6 +230,34 @@ def test_real_sub_cgroup_with_a_process_goes_with_its_set(real: V1Enforcer, slee
     assert allowed_list(sleeper.pid) == "0-1"
 
 
+def test_real_process_moved_out_is_brought_back(real: V1Enforcer, sleeper: subprocess.Popen[bytes]) -> None:
+    """To where the kernel moves what runs in a set without CPUs."""
+    wish = Desired(plain=1, exclusive={"a": Slot(2)})
+    real.apply(wish)
+    join(sleeper.pid, real.path("a"), f"{real.cpu_base}/set.a")
+    join(sleeper.pid, real.base)
+    assert allowed_list(sleeper.pid) == "0-1"
+    assert [(d.set_id, d.field) for d in real.differences(wish)] == [("a", "processes")]
+    real.apply(wish)
+    assert allowed_list(sleeper.pid) == "1"
+    assert real.differences(wish) == ()
+    join(sleeper.pid, real.base, real.cpu_base or "")
+    assert [(d.group, d.field) for d in real.differences(wish)] == [("plain", "processes")]
+    real.apply(wish)
+    assert allowed_list(sleeper.pid) == "0"
+
+
+def test_real_set_kept_on_the_plain_cpus_and_back(real: V1Enforcer, sleeper: subprocess.Popen[bytes]) -> None:
+    wish = Desired(plain=1, exclusive={"a": Slot(2)})
+    real.apply(wish)
+    join(sleeper.pid, real.path("a"), f"{real.cpu_base}/set.a")
+    real.apply(Desired(plain=1, kept={"a": 0}))
+    assert allowed_list(sleeper.pid) == "0"
+    assert real.processes("a") == [sleeper.pid]
+    real.apply(wish)
+    assert allowed_list(sleeper.pid) == "1"
+
+
 def test_real_change_is_fast(real: V1Enforcer) -> None:
     real.apply(Desired(plain=3))
     started = time.process_time()
@@ -404,6 +432,62 @@ def test_cpu_goes_and_comes_back(version: int) -> None:
     assert fs.overlaps == []
 
 
+@pytest.mark.parametrize("partition", ["member", "isolated"])
+def test_all_cpus_of_a_set_go_and_come_back(version: int, partition: str) -> None:
+    """What runs in it stays in it, runs on no other exclusive set's CPUs, and has its own again once they are back."""
+    fs, enforcer = make_fake(version, 0xFF)
+    a, b = Slot(0b00010001, partition=partition), Slot(0b00100010)
+    wish = Desired(plain=0b11001100, exclusive={"a": a, "b": b}, shared={"s": SharedSlot(0b11000000)})
+    enforcer.apply(wish)
+    places = {10: enforcer.path("a"), 11: enforcer.path("b"), 12: enforcer.plain_path()}
+    places[13] = enforcer.path("s", shared=True)
+    for pid, path in places.items():
+        fs.start(pid, path)
+    fs.set_online(0b11101110)
+    left = Desired(plain=0b11001100, exclusive={"b": b}, shared={"s": SharedSlot(0b11000000)}, kept={"a": 0})
+    if version == 1:
+        assert fs.where(10) == enforcer.base  # type: ignore[attr-defined]
+        assert ("a", "processes") in [(d.set_id, d.field) for d in enforcer.differences(left)]
+    enforcer.apply(left)
+    assert enforcer.differences(left) == ()
+    assert enforcer.apply(left).steps == ()
+    assert {pid: fs.where(pid) for pid in places} == places
+    assert {i: g.effective for i, g in enforcer.read().exclusive.items()} == {"a": left.plain, "b": b.cpus}
+    # Others change meanwhile.
+    more = Desired(plain=0b11000100, exclusive={"b": b, "c": Slot(0b1000)}, shared=left.shared, kept={"a": 0})
+    enforcer.apply(more)
+    assert enforcer.read().exclusive["a"].effective == more.plain
+    enforcer.apply(left)
+    fs.set_online(0xFF)
+    enforcer.apply(wish)
+    assert enforcer.differences(wish) == ()
+    assert {pid: fs.where(pid) for pid in places} == places
+    assert enforcer.read().exclusive["a"].effective == a.cpus
+    if version == 2:
+        assert enforcer.read().exclusive["a"].partition == partition
+    assert fs.overlaps == []
+
+
+def test_a_kept_set_without_a_cgroup_gets_none(version: int) -> None:
+    _, enforcer = make_fake(version, 0b11)
+    wish = Desired(plain=3, kept={"a": 0})
+    enforcer.apply(wish)
+    assert enforcer.differences(wish) == ()
+    assert enforcer.read().exclusive == {}
+
+
+def test_plain_loses_all_its_cpus_and_gets_others(version: int) -> None:
+    """On v1 its tasks are moved out, to where they could run on everybody's CPUs."""
+    fs, enforcer = make_fake(version, 0b1111)
+    enforcer.apply(Desired(plain=0b0001, exclusive={"a": Slot(0b0010)}))
+    fs.start(12, enforcer.plain_path())
+    fs.set_online(0b1110)
+    wish = Desired(plain=0b1100, exclusive={"a": Slot(0b0010)})
+    enforcer.apply(wish)
+    assert enforcer.differences(wish) == ()
+    assert fs.where(12) == enforcer.plain_path()
+
+
 def test_partition_in_force() -> None:
     fs, enforcer = make_fake(2, 0b1111)
     wish = Desired(plain=3, exclusive={"a": Slot(4, partition="isolated"), "b": Slot(8, partition="root")})
@@ -502,7 +586,8 @@ def test_a_process_that_dies_while_it_is_moved(version: int) -> None:
 
     def dying(node, text, path):  # type: ignore[no-untyped-def]
         if text == "10":
-            fs._forget(next(iter(fs.roots.values())), 10)
+            for root in fs.roots.values():
+                fs._forget(root, 10)
             raise OSError(errno.ESRCH, "No such process")
         move(node, text, path)
 

@@ -502,6 +502,38 @@ def test_a_cpu_goes_and_comes_back(provider: Provider) -> None:
     assert [r.scalar.value for r in report.resources] == [4.0, 2.0]
 
 
+def test_all_cpus_of_a_set_go_and_come_back(provider: Provider) -> None:
+    made(provider, create(2))
+    made(provider, create(2), 2)
+    path = provider.enforcer().path("set-1")
+    provider.fs.start(77, path)
+    before = provider.kernel()
+    gone = cpuset.parse(before["set.set-1"])
+    provider.fs.set_online(S8.online & ~gone)
+    provider.topology = without(S8, gone)
+    for _ in range(2):
+        provider.now += 4
+        provider.manager.tick()
+        assert provider.fs.where(77) == path
+        kernel = provider.kernel()
+        assert kernel["set.set-1"] == kernel["plain"]
+        (shown, _) = sorted(provider.report().cpu_report.cpusets, key=lambda one: one.id)
+        assert shown.state == pinfold_pb2.Cpuset.DEGRADED
+        assert "not online" in shown.reason and "where plain tasks run" in shown.reason
+        assert provider.publish(*provider.resources("set-1")) == Call.UpdatePublishResourcesStatus.FAILED
+        refused = provider.apply(destroy(provider.resources("set-1")), uuid(5))
+        assert refused is not None and refused.state == FAILED
+        provider.start()
+        provider.manager._want_report()
+    provider.fs.set_online(S8.online)
+    provider.topology = S8
+    provider.now += 4
+    provider.manager.tick()
+    assert provider.kernel() == before
+    assert provider.fs.where(77) == path
+    assert provider.manager.degraded == {}
+
+
 def test_a_free_cpu_that_goes_is_offered_no_more(provider: Provider) -> None:
     version = provider.manager._version
     provider.fs.set_online(cpuset.parse("0-6"))
