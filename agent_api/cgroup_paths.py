@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from agent_api.task_spec import show
 
 __all__ = ["Hierarchy", "find"]
 
@@ -23,6 +25,8 @@ class Hierarchy:
     name: str = ""
     root: str = ""
     cpu_root: str | None = None
+    sysfs_root: str = "/"
+    """The directory that has sys/: which CPUs are isolated."""
 
     @property
     def base(self) -> str:
@@ -38,7 +42,10 @@ class Hierarchy:
         return out
 
     def make_plain(self) -> list[str]:
-        """The directories that a plain task joins, made with all CPUs of the parent where missing. Raises OSError."""
+        """The directories that a plain task joins. Raises OSError.
+
+        Where the group has no CPU list it is given the parent's CPUs, without isolated ones and without those of
+        exclusive sets, which outlive their provider. A list that is there is the provider's, and stays as it is."""
         if self.kind == "affinity":
             return []
         plain = f"{self.base}/plain"
@@ -50,16 +57,33 @@ class Hierarchy:
                         with contextlib.suppress(*([OSError] if controller == "cpu" else [])):
                             _write(f"{above}/cgroup.subtree_control", f"+{controller}")
                 Path(path).mkdir(exist_ok=True)
+            above = next((a for a in (self.base, self.root) if _text(f"{a}/cpuset.cpus.effective")), self.base)
+            if not _text(f"{plain}/cpuset.cpus"):
+                everything = _mask(f"{above}/cpuset.cpus.effective")
+                if everything and (cpus := self._for_plain(everything)) != everything:
+                    _write(f"{plain}/cpuset.cpus", show(cpus))  # without one it has its parent's
             return [plain]
         for above, path in ((self.root, self.base), (self.base, plain)):
             Path(path).mkdir(exist_ok=True)
             for file, effective in (("cpuset.cpus", "effective_cpus"), ("cpuset.mems", "effective_mems")):
                 if not _text(f"{path}/{file}"):
-                    _write(f"{path}/{file}", _text(f"{above}/cpuset.{effective}") or _text(f"{above}/{file}"))
+                    text = _text(f"{above}/cpuset.{effective}") or _text(f"{above}/{file}")
+                    if path == plain and file == "cpuset.cpus":
+                        text = show(self._for_plain(_cpus(text)))
+                    _write(f"{path}/{file}", text)
         if self.cpu_root and self.cpu_root != self.root:
             Path(self.cpu_root, self.name).mkdir(exist_ok=True)
             Path(self.cpu_root, self.name, "plain").mkdir(exist_ok=True)
         return self.joined(plain)
+
+    def _for_plain(self, everything: int) -> int:
+        """What plain tasks may use of these CPUs; isolated ones only where there are no others."""
+        for path in Path(self.base).glob("set.*/cpuset.cpus"):
+            everything &= ~_mask(str(path))
+        if not everything:
+            raise OSError(f"{self.base}: exclusive sets have all CPUs")
+        isolated = _mask(str(Path(self.sysfs_root, "sys/devices/system/cpu/isolated")))
+        return everything & ~isolated or everything
 
     def remove_unused(self) -> None:
         """Leave nothing behind: remove our directories where there is no set in them. The kernel refuses to remove
@@ -81,8 +105,12 @@ class Hierarchy:
         return any(path not in (base / "shared", base / "plain") for path in found)
 
 
-def find(cgroup_root: str, name: str, *, proc_root: str = "/proc") -> Hierarchy:
+def find(cgroup_root: str, name: str, *, proc_root: str = "/proc", sysfs_root: str = "/") -> Hierarchy:
     """`cgroup_root`: "auto", "none", or a directory, as for the provider. ValueError for a directory that is none."""
+    return replace(_find(cgroup_root, name, proc_root), sysfs_root=sysfs_root)
+
+
+def _find(cgroup_root: str, name: str, proc_root: str) -> Hierarchy:
     if cgroup_root == "none":
         return Hierarchy("affinity")
     mounts = _mounts(proc_root)
@@ -133,6 +161,22 @@ def _text(path: str) -> str:
         return Path(path).read_text().strip()
     except OSError:
         return ""
+
+
+def _mask(path: str) -> int:
+    return _cpus(_text(path))
+
+
+def _cpus(text: str) -> int:
+    """A list as the kernel prints it (0-3,8). Raises OSError for anything else."""
+    mask = 0
+    try:
+        for part in filter(None, text.split(",")):
+            low, _, high = part.partition("-")
+            mask |= (1 << int(high or low) + 1) - (1 << int(low))
+    except ValueError as exc:
+        raise OSError(f"{text!r} is no list of CPUs") from exc
+    return mask
 
 
 def _write(path: str, text: str) -> None:

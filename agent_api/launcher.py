@@ -126,7 +126,8 @@ class Launcher:
 
     `on_started(framework_id, task_id, pid, start_ticks, boot_id)`, pid and the rest being the shim's;
     `on_exited(framework_id, task_id, exit: Exit)`; `on_failed(framework_id, task_id, message)`: it never ran.
-    `cgroup_root` and `cgroup_name` as the provider gets them; `proc_root` is the procfs directory.
+    `cgroup_root` and `cgroup_name` as the provider gets them; `proc_root` is the procfs directory,
+    `sysfs_root` the one that has sys/.
     """
 
     def __init__(
@@ -140,9 +141,10 @@ class Launcher:
         on_failed: Callable[[str, str, str], None],
         *,
         proc_root: str = "/proc",
+        sysfs_root: str = "/",
     ) -> None:
         self.work_dir = str(Path(work_dir).absolute())
-        self.cgroups = cgroup_paths.find(cgroup_root, cgroup_name, proc_root=proc_root)
+        self.cgroups = cgroup_paths.find(cgroup_root, cgroup_name, proc_root=proc_root, sysfs_root=sysfs_root)
         self._reactor = reactor
         self._on_started, self._on_exited, self._on_failed = on_started, on_exited, on_failed
         self._tasks: dict[tuple[str, str], _Task] = {}

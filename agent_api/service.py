@@ -162,6 +162,7 @@ class Agent:
             self._task_started,
             self._task_exited,
             self._task_failed,
+            sysfs_root=settings.sysfs_root,
         )
         self.daemons = ProviderDaemons(
             settings.work_dir,

@@ -631,6 +631,43 @@ def test_agree_in_a_tree_and_make_plain(tmp_path: Path, kind: str) -> None:
     assert Path(directories[0], "cpuset.cpus").read_text() == "0-1", "what the provider narrowed stays narrow"
 
 
+@pytest.mark.parametrize("kind", ["v1", "v2"])
+def test_plain_made_by_the_agent_leaves_out_isolated_cpus_and_exclusive_sets(tmp_path: Path, kind: str) -> None:
+    """While there is no provider: none was there yet, or it died."""
+    sysfs = tmp_path / "host"
+    (sysfs / "sys/devices/system/cpu").mkdir(parents=True)
+    isolated = sysfs / "sys/devices/system/cpu/isolated"
+    isolated.write_text("6-7\n")
+    root = tmp_path / "cg"
+    if kind == "v2":
+        root.mkdir()
+        (root / "cgroup.controllers").write_text("cpuset cpu")
+        (root / "cpuset.cpus.effective").write_text("0-7")
+        (root / "cpuset.mems.effective").write_text("0")
+    else:
+        for name in ("cpuset", "cpu"):
+            (root / name).mkdir(parents=True)
+        (root / "cpuset/cpuset.cpus").write_text("0-7")
+        (root / "cpuset/cpuset.mems").write_text("0")
+    found = cgroup_paths.find(str(root), "n", sysfs_root=str(sysfs))
+    plain = Path(found.make_plain()[0], "cpuset.cpus")
+    assert plain.read_text() == "0-5"
+
+    # A provider made a set and died; its list of plain CPUs stays, however narrow.
+    enforcer = detect(str(root), "n")
+    enforcer.apply(Desired(plain=1, exclusive={"a": Slot(0b110000)}))
+    found.make_plain()
+    assert plain.read_text() == "0"
+    # It was removed, or its CPUs went offline and the kernel emptied it (v1).
+    plain.write_text("")
+    found.make_plain()
+    assert plain.read_text() == "0-3"
+    plain.write_text("")
+    isolated.write_text("0-7\n")
+    found.make_plain()
+    assert plain.read_text() == "0-3,6-7", "there are no others"
+
+
 @pytest.mark.skipif(not REAL_V1.exists(), reason="no cgroup v1 here")
 def test_cgroups_without_sets_and_processes_are_removed() -> None:
     name = f"pinfold-unused-{os.getpid()}"
