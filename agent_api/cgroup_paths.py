@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agent_api import shim
 from agent_api.task_spec import show
 
 __all__ = ["Hierarchy", "find"]
@@ -168,15 +169,11 @@ def _mask(path: str) -> int:
 
 
 def _cpus(text: str) -> int:
-    """A list as the kernel prints it (0-3,8). Raises OSError for anything else."""
-    mask = 0
+    """A list as the kernel prints it. Raises OSError for anything else."""
     try:
-        for part in filter(None, text.split(",")):
-            low, _, high = part.partition("-")
-            mask |= (1 << int(high or low) + 1) - (1 << int(low))
+        return shim.list_mask(text)
     except ValueError as exc:
         raise OSError(f"{text!r} is no list of CPUs") from exc
-    return mask
 
 
 def _write(path: str, text: str) -> None:
