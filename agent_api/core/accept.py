@@ -12,7 +12,7 @@ import logging
 import math
 from collections.abc import Iterable
 
-from agent_api.core import offers, operations, statuses, tasks, validation
+from agent_api.core import formats, offers, operations, statuses, tasks, validation
 from agent_api.core import resources as rs
 from agent_api.core.model import Framework, Offer, Operation, Provider, World
 from agent_api.errors import BadRequest, Conflict
@@ -161,7 +161,7 @@ def _launch(
         task = mesos_pb2.TaskInfo()
         task.CopyFrom(info)
         del task.resources[:]
-        task.resources.extend(rs.canonical(rs.normalize(rs.allocate(_plain(info.resources), role)), left))
+        task.resources.extend(rs.canonical(rs.normalize(rs.allocate(formats.in_new(info.resources), role)), left))
         if not rs.contains(left, task.resources):
             _task_error(
                 world,
@@ -175,17 +175,6 @@ def _launch(
         left = rs.subtract(left, task.resources)
         tasks.launch(world, framework, task, now)
     return left
-
-
-def _plain(resources: Iterable[Resource]) -> list[Resource]:
-    """Without the old role field, whose default some clients write."""
-    result = []
-    for resource in resources:
-        copy = Resource()
-        copy.CopyFrom(resource)
-        copy.ClearField("role")
-        result.append(copy)
-    return result
 
 
 def _task_error(
@@ -235,12 +224,12 @@ def _operate(
 
 
 def _checked(resources: Iterable[Resource], role: str, left: list[Resource]) -> list[Resource]:
-    """Valid, allocated to the role of the offer, with the provider's metadata."""
+    """Valid, in the new format, allocated to the role of the offer, with the provider's metadata."""
     given = list(resources)
     problem = validation.resources(given)
     if problem:
         raise _RefusedError(f"Operation attempted with invalid resources: {problem}")
-    return rs.canonical(rs.allocate(given, role), left)
+    return rs.canonical(rs.allocate(formats.in_new(given), role), left)
 
 
 def _provider(world: World, resources: Iterable[Resource]) -> Provider | None:
@@ -448,7 +437,7 @@ def reserve_by_operator(world: World, info: Info, agent_id: str, now: float) -> 
     problem = validation.resources(named)
     if problem:
         raise BadRequest(f"Failed to validate master::Call: {problem}")
-    resources = rs.canonical(rs.unallocate(named), world.total())
+    resources = rs.canonical(rs.unallocate(formats.in_new(named)), world.total())
     problem = validation.one_provider(resources) or check_reservation(info, resources, None)
     if problem:
         raise BadRequest(f"Invalid {Info.Type.Name(info.type)} operation on {world.where}: {problem}")

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from agent_api.core import fairness, ledger
+from agent_api.core import fairness, formats, ledger
 from agent_api.core import resources as rs
 from agent_api.core.model import Filter, Framework, Offer, World
 from agent_api.wire import mesos_pb2, scheduler_pb2
@@ -85,7 +85,7 @@ def allocate(world: World, now: float) -> None:
             mine = rs.normalize(mine)  # two parts of one may be among them
         offer = _offer(world, framework, role, mine, now)
         event = events.setdefault(framework.id, scheduler_pb2.Event(type=scheduler_pb2.Event.OFFERS))
-        event.offers.offers.append(offer.message)
+        event.offers.offers.append(_told(framework, offer))
     for framework_id, event in events.items():
         world.to_framework(world.frameworks[framework_id], event)
 
@@ -276,6 +276,23 @@ def _offer(world: World, framework: Framework, role: str, resources: list[mesos_
     world.counters["offers_sent"] += 1
     log.info("offer %s to framework %s, role %s: %s", offer_id, framework.id, role, rs.describe_all(resources))
     return offer
+
+
+def _told(framework: Framework, offer: Offer) -> mesos_pb2.Offer:
+    """The offer as its framework reads it: reservations in the old format and no role of the allocation, where it
+    lacks the capabilities to know better (RESERVATION_REFINEMENT, MULTI_ROLE), as Mesos does."""
+    capability = mesos_pb2.FrameworkInfo.Capability
+    refined, multi = framework.can(capability.RESERVATION_REFINEMENT), framework.can(capability.MULTI_ROLE)
+    if refined and multi:
+        return offer.message
+    message = mesos_pb2.Offer()
+    message.CopyFrom(offer.message)
+    resources = list(message.resources) if refined else formats.in_old(message.resources)
+    del message.resources[:]
+    message.resources.extend(resources if multi else rs.unallocate(resources))
+    if not multi:
+        message.ClearField("allocation_info")
+    return message
 
 
 def rescind(world: World, offer_id: str) -> None:

@@ -13,7 +13,7 @@ import logging
 from collections.abc import Iterable
 from dataclasses import replace
 
-from agent_api.core import offers
+from agent_api.core import formats, offers
 from agent_api.core import resources as rs
 from agent_api.core.effects import SaveAgent
 from agent_api.core.model import TERMINAL_OPERATIONS, Framework, Operation, Provider, SetInfo, World
@@ -234,7 +234,7 @@ def _settle(world: World, provider: Provider, operation: Operation) -> None:
     world.counters[mesos_pb2.OperationState.Name(last.state).lower()] += 1
     world.allocate_now = True
     if last.state == mesos_pb2.OPERATION_FINISHED:
-        converted = rs.unallocate(last.converted_resources) or operation.converted
+        converted = rs.unallocate(formats.in_new(last.converted_resources)) or operation.converted
         operation.converted = converted
         if operation.speculated and rs.contains(provider.total, converted):
             # Nothing moves; the provider's newer metadata takes the place of what was guessed.

@@ -11,7 +11,7 @@ import math
 import re
 from dataclasses import replace
 
-from agent_api.core import offers, operations, tasks
+from agent_api.core import formats, offers, operations, tasks
 from agent_api.core import resources as rs
 from agent_api.core.effects import CloseProvider, RemoveConfig, SaveConfig, SaveProvider
 from agent_api.core.model import Provider, SetInfo, World
@@ -171,7 +171,11 @@ def _update_state(world: World, provider: Provider, state: Call.UpdateState, now
             rs.validate(resource)
         except rs.ResourceError as error:
             raise BadRequest(f"Failed to validate resource_provider::Call: {error}") from None
-    total = rs.normalize(rs.unallocate(_without_role(given)))
+        problem = formats.problem(resource)
+        if problem:
+            problem = f"Resource '{rs.describe(resource)}' is invalid: {problem}"
+            raise BadRequest(f"Failed to validate resource_provider::Call: {problem}")
+    total = rs.normalize(rs.unallocate(formats.in_new(given)))
     own_before = world.own_total()
     same = provider.ready and rs.contains(provider.total, total) and rs.contains(total, provider.total)
     provider.total = total
@@ -192,16 +196,6 @@ def _update_state(world: World, provider: Provider, state: Call.UpdateState, now
 def _nothing(value: float) -> bool:
     """Zero and negative quantities are left out of reports, as Mesos does; nonsense is an error."""
     return math.isfinite(value) and value < 0.0005
-
-
-def _without_role(resources: list[mesos_pb2.Resource]) -> list[mesos_pb2.Resource]:
-    result = []
-    for resource in resources:
-        copy = mesos_pb2.Resource()
-        copy.CopyFrom(resource)
-        copy.ClearField("role")
-        result.append(copy)
-    return result
 
 
 def _note_report(provider: Provider, state: Call.UpdateState) -> None:

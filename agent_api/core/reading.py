@@ -6,14 +6,12 @@ processes and files (configs, logging level, LIST_FILES, READ_FILE).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from agent_api.core import frameworks, operations, roles, statuses
+from agent_api.core import formats, frameworks, operations, roles, statuses
 from agent_api.core import resources as rs
 from agent_api.core.model import Framework, Provider, World
 from agent_api.wire import agent_pb2, master_pb2, mesos_pb2
 
-__all__ = ["agent_info", "agent_message", "agent_response", "flags", "master_response", "old_format"]
+__all__ = ["agent_info", "agent_message", "agent_response", "flags", "master_response"]
 
 AgentCall = agent_pb2.Call
 AgentResponse = agent_pb2.Response
@@ -43,21 +41,6 @@ def agent_info(world: World) -> mesos_pb2.AgentInfo:
         attributes=options.attributes,
         id=mesos_pb2.AgentID(value=world.agent_id),
     )
-
-
-def old_format(resources: Iterable[mesos_pb2.Resource]) -> list[mesos_pb2.Resource]:
-    """With the role where clients from before reservation refinement look for it, as Mesos's operator API does."""
-    result = []
-    for resource in resources:
-        copy = mesos_pb2.Resource()
-        copy.CopyFrom(resource)
-        copy.role = rs.reservation_role(resource) or "*"
-        if len(resource.reservations) == 1 and resource.reservations[0].type == (
-            mesos_pb2.Resource.ReservationInfo.DYNAMIC
-        ):
-            copy.reservation.SetInParent()
-        result.append(copy)
-    return result
 
 
 def _about_the_process(world: World, response: AgentResponse | MasterResponse, metrics: dict[str, float]) -> None:
@@ -275,9 +258,11 @@ def agent_message(world: World) -> MasterResponse.GetAgents.Agent:
         deactivated=False,
         version=world.options.version,
         pid=world.agent_pid,
-        total_resources=old_format(world.total()),
-        allocated_resources=old_format(rs.normalize(r for t in world.live_tasks() for r in t.record.task.resources)),
-        offered_resources=old_format(
+        total_resources=formats.in_both(world.total()),
+        allocated_resources=formats.in_both(
+            rs.normalize(r for t in world.live_tasks() for r in t.record.task.resources)
+        ),
+        offered_resources=formats.in_both(
             rs.normalize(r for o in world.offers.values() for r in rs.allocate(o.resources, o.role))
         ),
     )
@@ -306,9 +291,9 @@ def _frameworks(world: World, answer: MasterResponse.GetFrameworks) -> None:
         mine = [o for o in world.offers.values() if o.framework_id == framework.id]
         message.offers.extend(o.message for o in mine)
         message.offered_resources.extend(
-            old_format(rs.normalize(r for o in mine for r in rs.allocate(o.resources, o.role)))
+            formats.in_both(rs.normalize(r for o in mine for r in rs.allocate(o.resources, o.role)))
         )
-        message.allocated_resources.extend(old_format(allocated_to(world, framework)))
+        message.allocated_resources.extend(formats.in_both(allocated_to(world, framework)))
         message.offer_constraints.SetInParent()
     for record in world.removed.values():
         gone = answer.completed_frameworks.add()

@@ -269,7 +269,6 @@ def canonical(resources: Iterable[Resource], known: Words | Iterable[Resource]) 
     for resource in resources:
         copy = Resource()
         copy.CopyFrom(resource)
-        copy.ClearField("role")  # validated before: only "*" comes this far, and it means nothing
         if copy.HasField("cpu"):
             copy.cpu.source.ClearField("metadata")
             metadata = words.of(copy)
@@ -346,7 +345,7 @@ def _number(thousandths: int) -> str:
 
 
 def validate(resource: Resource) -> None:
-    """Raises ResourceError with Mesos's words. The format of before reservation refinement is refused."""
+    """Raises ResourceError with Mesos's words. Of reservations, in whichever format, it says nothing."""
     problem = _problem(resource)
     if problem:
         raise ResourceError(f"Resource '{describe(resource)}' is invalid: {problem}")
@@ -355,11 +354,6 @@ def validate(resource: Resource) -> None:
 def _problem(resource: Resource) -> str | None:
     if not resource.name:
         return "Empty resource name"
-    if (resource.HasField("role") and resource.role != "*") or resource.HasField("reservation"):
-        return (
-            f"the old fields 'role' ('{resource.role}') and 'reservation' are not supported; "
-            "name the role in 'reservations' and 'allocation_info'"
-        )
     if resource.type == mesos_pb2.Value.SCALAR:
         if not resource.HasField("scalar") or resource.HasField("ranges") or resource.HasField("set"):
             return "Invalid scalar resource"

@@ -10,7 +10,7 @@ import logging
 import math
 from collections.abc import Iterable, Mapping
 
-from agent_api.core import fairness, ledger, offers, validation
+from agent_api.core import fairness, formats, ledger, offers, validation
 from agent_api.core import resources as rs
 from agent_api.core.effects import RemoveQuota, SaveQuota, SaveWeight
 from agent_api.core.model import World
@@ -118,7 +118,9 @@ def set_quota(world: World, request: quota_pb2.QuotaRequest) -> None:
     for resource in request.guarantee:
         if problem is None and resource.type != mesos_pb2.Value.SCALAR:
             problem = f"QuotaInfo must not include non-scalar resources, such as {rs.describe(resource)}"
-        if problem is None and (resource.reservations or resource.HasField("revocable") or resource.HasField("cpu")):
+        if problem is None and (
+            formats.in_new([resource])[0].reservations or resource.HasField("revocable") or resource.HasField("cpu")
+        ):
             problem = f"QuotaInfo names amounts only, without reservation or source: {rs.describe(resource)}"
     if problem is None and len({r.name for r in request.guarantee}) != len(request.guarantee):
         problem = "QuotaInfo contains duplicate resource names"

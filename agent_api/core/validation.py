@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from agent_api.core import formats
 from agent_api.core import resources as rs
 from agent_api.wire import mesos_pb2
 
@@ -116,7 +117,10 @@ def resources(values: Iterable[mesos_pb2.Resource]) -> str | None:
             rs.validate(resource)
         except rs.ResourceError as error:
             return str(error)
-        for reservation in resource.reservations:
+        problem = formats.problem(resource)
+        if problem:
+            return f"Resource '{rs.describe(resource)}' is invalid: {problem}"
+        for reservation in formats.in_new([resource])[0].reservations:
             problem = role(reservation.role) or _reservation(reservation)
             if problem:
                 return f"Resource '{rs.describe(resource)}' is invalid: {problem}"

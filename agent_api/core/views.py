@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from agent_api.core import fairness, ledger, offers, reading
+from agent_api.core import fairness, formats, ledger, offers, reading
 from agent_api.core import resources as rs
 from agent_api.core import roles as role_table
 from agent_api.core.model import Framework, Offer, World
@@ -65,7 +65,7 @@ def _by_role(resources: Iterable[mesos_pb2.Resource]) -> dict[str, list[mesos_pb
 
 
 def _full(resources: Iterable[mesos_pb2.Resource]) -> list[Any]:
-    return [codec.to_dict(r) for r in reading.old_format(resources)]
+    return [codec.to_dict(r) for r in formats.in_both(resources)]
 
 
 def _unreserved(resources: Iterable[mesos_pb2.Resource]) -> list[mesos_pb2.Resource]:

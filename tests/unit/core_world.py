@@ -151,10 +151,14 @@ class Client:
 
 
 class FrameworkClient(Client):
-    def __init__(self, host: Host, role: str = "test", capabilities: Iterable[str] = (), **info: Any) -> None:
+    def __init__(
+        self, host: Host, role: str = "test", capabilities: Iterable[str] = (), lacks: Iterable[str] = (), **info: Any
+    ) -> None:
+        """`capabilities` beside those that most frameworks have, of which it `lacks` some."""
         super().__init__(host)
-        names = ("MULTI_ROLE", "RESERVATION_REFINEMENT", "PARTITION_AWARE", *capabilities)
-        values = {"user": "root", "name": "fw", "roles": [role], "capabilities": [{"type": n} for n in names]}
+        names = {"MULTI_ROLE", "RESERVATION_REFINEMENT", "PARTITION_AWARE", *capabilities} - set(lacks)
+        values: dict[str, Any] = {"user": "root", "name": "fw", "capabilities": [{"type": n} for n in sorted(names)]}
+        values |= {"roles": [role]} if "MULTI_ROLE" in names else {"role": role}
         self.info = from_dict(mesos_pb2.FrameworkInfo, values | info)
         self.role = role
         self.subscribe()

@@ -92,7 +92,7 @@ def test_refused_before_sending() -> None:
             create([stage.raw(), own]),
             f"Invalid resources: Some resources have a resource provider and some do not{where}",
         ),
-        (create([old]), "the old fields 'role' ('test')"),
+        (create([old]), "does not contain cpus(allocated: test)(reservations: [(STATIC,test)])[RAW numa/0 default]:"),
         (create([gpu]), "is not a scalar named 'cpus'"),
         (create([with_role(provider.cpu_set("s9", "numa/0", 1), "test")]), "is not RAW"),
         (create([with_role(provider.raw("numa/0", 1), "other")]), "does not contain"),

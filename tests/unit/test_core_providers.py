@@ -132,8 +132,8 @@ def test_reports_are_put_in_order() -> None:
     provider.total = [provider.raw("numa/0", 2), provider.raw("numa/0", 3), minus, zero, allocated]
     provider.update_state()
     assert text(host.master.world.providers[provider.id].total) == "cpus[RAW numa/0 default]:6"
-    old = provider.raw("numa/0", 2)
-    old.role = "web"
+    old = provider.raw("numa/0", 2, "shop")
+    old.role = "web"  # and the reservation says "shop"
     nan = provider.raw("numa/0", float("nan"))
     for bad in (old, nan):
         provider.total = [bad]

@@ -127,11 +127,8 @@ def test_reserved_for_a_role_and_those_below(role: str, may: bool) -> None:
     assert rs.allocatable_to(scalar("cpus", 1), role)
 
 
-def test_old_fields_and_bad_quantities_are_refused_with_words() -> None:
-    old = mesos_pb2.Resource(name="cpus", type=mesos_pb2.Value.SCALAR, role="web")
-    old.scalar.value = 1
+def test_bad_quantities_are_refused_with_words() -> None:
     cases = [
-        (old, "the old fields 'role' ('web')"),
         (
             scalar("cpus", -1, "test"),
             "Resource 'cpus(allocated: test):-1' is invalid: Invalid scalar resource: value <= 0",

@@ -261,11 +261,7 @@ def test_killing_state_for_those_that_know_it() -> None:
 @pytest.mark.parametrize("aware", [True, False])
 def test_unknown_tasks(aware: bool) -> None:
     host = Host()
-    framework = FrameworkClient(host)
-    if not aware:
-        del framework.info.capabilities[2]
-        framework.info.ClearField("id")
-        framework.subscribe()
+    framework = FrameworkClient(host, lacks=() if aware else ("PARTITION_AWARE",))
     agent = {"value": host.master.world.agent_id}
     framework.call({"type": "KILL", "kill": {"task_id": {"value": "x"}}})
     framework.call({"type": "KILL", "kill": {"task_id": {"value": "x"}, "agent_id": agent}})
