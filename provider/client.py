@@ -37,6 +37,10 @@ __all__ = ["MEDIA", "Client", "Handler", "Target", "parse_target"]
 
 log = logging.getLogger(__name__)
 
+OPERATOR = "/api/v1"
+RESOURCE_PROVIDER = "/resource_provider"
+"""The paths of the agent's operator API and, below it, of its resource provider API."""
+
 MEDIA = {"json": "application/json", "protobuf": "application/x-protobuf"}
 
 FIRST_DELAY_SECONDS = 0.5
@@ -76,15 +80,18 @@ class Target:
 
     def __init__(self, url: str, authorization: str | None, shown: str) -> None:
         self.url = url
+        self.operator_url = url.removesuffix(RESOURCE_PROVIDER)
+        """The agent's operator API."""
         self.authorization = authorization
         self.shown = shown
         """For logs: without credentials."""
 
 
 def parse_target(agent: str, credentials: str | None = None) -> Target:
-    """The resource provider API of the agent at a URL ("http://host:5051", "host:5051").
+    """The resource provider API of the agent at a URL ("http://host:5051", "host:5051", "http://host:5051/slave(1)").
 
-    `credentials` are "principal:secret"; user information in the URL counts as well. Raises ConfigError.
+    A path is what the agent's paths begin with; one that ends in the API's own is taken as it is. `credentials` are
+    "principal:secret"; user information in the URL counts as well. Raises ConfigError.
     """
     text = agent if "://" in agent else f"http://{agent}"
     try:
@@ -100,7 +107,9 @@ def parse_target(agent: str, credentials: str | None = None) -> Target:
         credentials = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     netloc = f"{host}:{port or (443 if parts.scheme == 'https' else 5051)}"
-    path = parts.path.rstrip("/") or "/api/v1/resource_provider"
+    path = parts.path.rstrip("/")
+    if not path.endswith(RESOURCE_PROVIDER):
+        path = path.removesuffix(OPERATOR) + OPERATOR + RESOURCE_PROVIDER
     shown = urlunsplit((parts.scheme, netloc, path, "", ""))
     authorization = None
     if credentials is not None:

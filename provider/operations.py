@@ -13,7 +13,7 @@ resources, or never reached us).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from agent_api.wire import mesos_pb2
@@ -22,7 +22,24 @@ from provider import allocator, cpuset, inventory
 from provider.errors import Refused
 from provider.inventory import Charge, CpuSet, Host, RawKey, Source, State, stack_of
 
-__all__ = ["Catalogued", "Change", "Context", "Operation", "Record", "Refusal", "decide", "terminal_status"]
+__all__ = [
+    "Catalogued",
+    "Change",
+    "Context",
+    "FailError",
+    "Kinds",
+    "Operation",
+    "Record",
+    "Refusal",
+    "amount_of",
+    "burst_of",
+    "decide",
+    "describe",
+    "place",
+    "popped",
+    "profile_of",
+    "terminal_status",
+]
 
 Resource = mesos_pb2.Resource
 Offer = mesos_pb2.Offer
@@ -94,38 +111,44 @@ class Record:
     """Unix time."""
 
 
-class _FailError(Exception):
+class FailError(Exception):
     """Ends a decision with OPERATION_FAILED."""
 
 
-def decide(context: Context, state: State, operation: Operation) -> Change | Refusal:
-    """Decide one operation. It has not been seen before (`provider.manager` looks that up)."""
+Kinds = Mapping[Offer.Operation.Type, tuple[str, Callable[[Context, State, Operation], Change]]]
+"""Operations by type: the field that each needs, and what decides it (it raises FailError or Refused)."""
+
+
+def decide(context: Context, state: State, operation: Operation, kinds: Kinds | None = None) -> Change | Refusal:
+    """Decide one operation. It has not been seen before (`provider.manager` looks that up). `kinds` are the operations
+    there are, by default those of Pinfold's own wire."""
     if operation.version != context.version:
         return Refusal(
             mesos_pb2.OPERATION_DROPPED,
             f"resource version {operation.version.hex()} is stale, the provider's is {context.version.hex()}",
         )
     info = operation.info
-    kinds = {
-        Offer.Operation.RESERVE: ("reserve", _reserve),
-        Offer.Operation.UNRESERVE: ("unreserve", _unreserve),
-        Offer.Operation.CREATE_CPUSET: ("create_cpuset", _create),
-        Offer.Operation.DESTROY_CPUSET: ("destroy_cpuset", _destroy),
-        Offer.Operation.RESIZE_CPUSET: ("resize_cpuset", _resize),
-    }
+    if kinds is None:
+        kinds = {
+            Offer.Operation.RESERVE: ("reserve", _reserve),
+            Offer.Operation.UNRESERVE: ("unreserve", _unreserve),
+            Offer.Operation.CREATE_CPUSET: ("create_cpuset", _create),
+            Offer.Operation.DESTROY_CPUSET: ("destroy_cpuset", _destroy),
+            Offer.Operation.RESIZE_CPUSET: ("resize_cpuset", _resize),
+        }
     try:
         kind = kinds.get(info.type)
         if kind is None:
             name = Offer.Operation.Type.Name(info.type) if info.HasField("type") else "without a type"
-            raise _FailError(
+            raise FailError(
                 f"operation {name} is not supported by this provider; it does "
                 + ", ".join(sorted(Offer.Operation.Type.Name(known) for known in kinds))
             )
         field, handler = kind
         if not info.HasField(field):
-            raise _FailError(f"operation {Offer.Operation.Type.Name(info.type)} lacks its field {field!r}")
+            raise FailError(f"operation {Offer.Operation.Type.Name(info.type)} lacks its field {field!r}")
         return handler(context, state, operation)
-    except (_FailError, Refused) as refusal:
+    except (FailError, Refused) as refusal:
         return Refusal(mesos_pb2.OPERATION_FAILED, str(refusal))
 
 
@@ -150,28 +173,28 @@ def terminal_status(
 # -- reading what was sent ------------------------------------------------------------------------------------------
 
 
-def _amount(resource: Resource, field: str) -> int:
+def amount_of(resource: Resource, field: str) -> int:
     """The whole number of CPUs of a resource."""
     value = resource.scalar.value
     if resource.type != mesos_pb2.Value.SCALAR or not resource.HasField("scalar"):
-        raise _FailError(f"{field}: a scalar is needed, got type {mesos_pb2.Value.Type.Name(resource.type)}")
+        raise FailError(f"{field}: a scalar is needed, got type {mesos_pb2.Value.Type.Name(resource.type)}")
     if not math.isfinite(value) or value <= 0 or value != int(value):
-        raise _FailError(f"{field}: a whole number of CPUs above 0 is needed, got {value:g}")
+        raise FailError(f"{field}: a whole number of CPUs above 0 is needed, got {value:g}")
     return int(value)
 
 
 def _ours(context: Context, resource: Resource, field: str, kind: Source.Type) -> None:
     if resource.provider_id.value != context.provider_id:
-        raise _FailError(
+        raise FailError(
             f"{field}: provider_id {resource.provider_id.value!r} is not this provider's, {context.provider_id!r}"
         )
     if resource.name != "cpus":
-        raise _FailError(f"{field}: name 'cpus' is needed, got {resource.name!r}")
+        raise FailError(f"{field}: name 'cpus' is needed, got {resource.name!r}")
     if resource.HasField("revocable"):
-        raise _FailError(f"{field}: this provider offers nothing revocable")
+        raise FailError(f"{field}: this provider offers nothing revocable")
     actual = resource.cpu.source.type
     if actual != kind:
-        raise _FailError(f"{field}: {Source.Type.Name(kind)} is needed, got {Source.Type.Name(actual)}")
+        raise FailError(f"{field}: {Source.Type.Name(kind)} is needed, got {Source.Type.Name(actual)}")
 
 
 def _raw_sources(context: Context, sources: Iterable[Resource], field: str) -> tuple[dict[RawKey, int], str]:
@@ -183,16 +206,16 @@ def _raw_sources(context: Context, sources: Iterable[Resource], field: str) -> t
         _ours(context, resource, where, Source.RAW)
         source = resource.cpu.source
         if source.zone not in layout.zones:
-            raise _FailError(f"{where}: zone {source.zone!r} is unknown; there are {', '.join(layout.zones)}")
+            raise FailError(f"{where}: zone {source.zone!r} is unknown; there are {', '.join(layout.zones)}")
         if source.pool not in layout.pools:
-            raise _FailError(f"{where}: pool {source.pool!r} is unknown; there are {', '.join(layout.pools)}")
+            raise FailError(f"{where}: pool {source.pool!r} is unknown; there are {', '.join(layout.pools)}")
         key = (source.zone, source.pool, stack_of(resource))
-        amounts[key] = amounts.get(key, 0) + _amount(resource, where)
+        amounts[key] = amounts.get(key, 0) + amount_of(resource, where)
     if not amounts:
-        raise _FailError(f"{field}: at least one RAW resource is needed")
+        raise FailError(f"{field}: at least one RAW resource is needed")
     pools = sorted({pool for _, pool, _ in amounts})
     if len(pools) > 1:
-        raise _FailError(f"{field}: RAW of one pool is needed, got {', '.join(pools)}")
+        raise FailError(f"{field}: RAW of one pool is needed, got {', '.join(pools)}")
     return amounts, pools[0]
 
 
@@ -203,7 +226,7 @@ def _check_there_is(context: Context, state: State, amounts: Mapping[RawKey, int
         zone, pool, stack = key
         if there.get(key, 0) < amount:
             most = max(((n, z) for (z, p, s), n in there.items() if p == pool and s == stack), default=(0, "no zone"))
-            raise _FailError(
+            raise FailError(
                 f"{field}: {amount} RAW CPUs of zone {zone}, pool {pool}{_stack_text(stack)} are asked for and "
                 f"{there.get(key, 0)} are there; the most of one zone is {most[0]} in {most[1]}"
             )
@@ -222,7 +245,7 @@ def _role(resources: Iterable[Resource], field: str) -> str:
             entries = inventory.reservations_of(stack_of(resource))
             roles.add(entries[-1].role if entries else "*")
     if len(roles) > 1:
-        raise _FailError(f"{field}: resources allocated to one role are needed, got {', '.join(sorted(roles))}")
+        raise FailError(f"{field}: resources allocated to one role are needed, got {', '.join(sorted(roles))}")
     return roles.pop()
 
 
@@ -234,21 +257,21 @@ def _reserve(context: Context, state: State, operation: Operation) -> Change:
     if reserve.source:
         before = list(reserve.source)
     else:
-        before = [_popped(resource, f"reserve.resources[{i}]") for i, resource in enumerate(reserve.resources)]
+        before = [popped(resource, f"reserve.resources[{i}]") for i, resource in enumerate(reserve.resources)]
     return _move(context, state, before, list(reserve.resources), "reserve.resources")
 
 
 def _unreserve(context: Context, state: State, operation: Operation) -> Change:
     resources = list(operation.info.unreserve.resources)
-    after = [_popped(resource, f"unreserve.resources[{i}]") for i, resource in enumerate(resources)]
+    after = [popped(resource, f"unreserve.resources[{i}]") for i, resource in enumerate(resources)]
     return _move(context, state, resources, after, "unreserve.resources")
 
 
-def _popped(resource: Resource, field: str) -> Resource:
+def popped(resource: Resource, field: str) -> Resource:
     """The resource without its last reservation."""
     entries = inventory.reservations_of(stack_of(resource))
     if not entries:
-        raise _FailError(f"{field}: has no reservation")
+        raise FailError(f"{field}: has no reservation")
     result = Resource()
     result.CopyFrom(resource)
     result.ClearField("role")
@@ -267,7 +290,7 @@ def _move(context: Context, state: State, before: list[Resource], after: list[Re
         for (zone, pool, _), amount in amounts.items():
             totals[zone, pool] = totals.get((zone, pool), 0) + sign * amount
     if any(totals.values()):
-        raise _FailError(f"{field}: the amounts before and after differ")
+        raise FailError(f"{field}: the amounts before and after differ")
     _check_there_is(context, state, taken, field)
     default = context.host.default_stack
     changes: dict[RawKey, int] = {}
@@ -289,7 +312,7 @@ def _raw_sources_any_pool(context: Context, sources: list[Resource], field: str)
     for some in by_pool.values():
         amounts.update(_raw_sources(context, some, field)[0])
     if not amounts:
-        raise _FailError(f"{field}: at least one RAW resource is needed")
+        raise FailError(f"{field}: at least one RAW resource is needed")
     return amounts, None
 
 
@@ -299,19 +322,19 @@ def _raw_sources_any_pool(context: Context, sources: list[Resource], field: str)
 def _create(context: Context, state: State, operation: Operation) -> Change:
     create = operation.info.create_cpuset
     amounts, pool = _raw_sources(context, create.source, "create_cpuset.source")
-    profile = _profile(context, create.target_profile)
+    profile = profile_of(context, create.target_profile)
     if profile.pool != pool:
-        raise _FailError(
+        raise FailError(
             f"create_cpuset: profile {profile.name!r} takes CPUs of pool {profile.pool!r}, the source is of {pool!r}"
         )
     role = _role(create.source, "create_cpuset.source")
     _check_there_is(context, state, amounts, "create_cpuset.source")
     total = sum(amounts.values())
-    burst = _burst(profile, total, create.burst if create.HasField("burst") else None)
+    burst = burst_of(profile, total, create.burst if create.HasField("burst") else None)
     cpus = blocked = mems = 0
     notes: tuple[str, ...] = ()
     if profile.mode == inventory.EXCLUSIVE:
-        placement = _place(context, state, profile, total, _by_zone(amounts))
+        placement = place(context, state, profile, total, _by_zone(amounts))
         cpus, blocked, mems, notes = placement.cpus, placement.blocked, placement.mems, placement.notes
     new = CpuSet(
         id=context.new_set_id,
@@ -327,33 +350,38 @@ def _create(context: Context, state: State, operation: Operation) -> Change:
     )
     after = state.with_set(new)
     converted = inventory.set_resources(context.host, after, context.provider_id, new)
-    return Change(after, tuple(converted), _describe("made", new, notes))
+    return Change(after, tuple(converted), describe("made", new, notes))
 
 
-def _profile(context: Context, name: str) -> Profile:
+def profile_of(context: Context, name: str, field: str = "create_cpuset.target_profile") -> Profile:
+    """The profile of that name, where new sets may be made under it."""
     entry = context.profiles.get(name)
     if entry is None:
         known = ", ".join(sorted(n for n, e in context.profiles.items() if e.active)) or "none"
-        raise _FailError(f"create_cpuset.target_profile: unknown profile {name!r}; known are {known}")
+        raise FailError(f"{field}: unknown profile {name!r}; known are {known}")
     if not entry.active:
-        raise _FailError(
-            f"create_cpuset.target_profile: profile {name!r} is inactive{f': {entry.reason}' if entry.reason else ''}"
-        )
+        raise FailError(f"{field}: profile {name!r} is inactive{f': {entry.reason}' if entry.reason else ''}")
     return entry.profile
 
 
-def _burst(profile: Profile, guarantee: int, burst: float | None) -> float | None:
+def burst_of(profile: Profile, guarantee: int, burst: float | None, field: str = "create_cpuset.burst") -> float | None:
+    """The burst of a shared set with this guarantee, checked."""
     if burst is None:
         return None
     if profile.mode != inventory.SHARED:
-        raise _FailError(f"create_cpuset.burst: only shared profiles take it, {profile.name!r} is {profile.mode}")
+        raise FailError(f"{field}: only shared profiles take it, {profile.name!r} is {profile.mode}")
     if not math.isfinite(burst) or burst < guarantee:
-        raise _FailError(f"create_cpuset.burst: {burst:g} is below the guarantee of {guarantee} CPUs")
+        raise FailError(f"{field}: {burst:g} is below the guarantee of {guarantee} CPUs")
     return burst
 
 
-def _place(
-    context: Context, state: State, profile: Profile, total: int, zones: Mapping[str, int], one: CpuSet | None = None
+def place(
+    context: Context,
+    state: State,
+    profile: Profile,
+    total: int,
+    zones: Mapping[str, int] | None,
+    one: CpuSet | None = None,
 ) -> allocator.Placement:
     """Choose CPUs for a new set, or for `one` at its new size. A refusal names the sets in the way."""
     host = context.host
@@ -374,7 +402,7 @@ def _place(
             if other.exclusive and (other.cpus | other.blocked) & refused.in_the_way and other is not one
         )
         in_the_way = f"; in the way: set {', '.join(others)}" if others else ""
-        raise _FailError(f"{refused}{in_the_way}") from refused
+        raise FailError(f"{refused}{in_the_way}") from refused
 
 
 def _by_zone(amounts: Mapping[RawKey, int]) -> dict[str, int]:
@@ -388,23 +416,23 @@ def _the_set(context: Context, state: State, operation: Operation, sources: Iter
     """The one set that these resources are, all of it and nothing else."""
     resources = list(sources)
     if not resources:
-        raise _FailError(f"{field}: the resources of one set are needed")
+        raise FailError(f"{field}: the resources of one set are needed")
     ids = sorted({resource.cpu.source.id for resource in resources})
     if len(ids) > 1:
-        raise _FailError(f"{field}: the resources of one set are needed, got those of {', '.join(ids)}")
+        raise FailError(f"{field}: the resources of one set are needed, got those of {', '.join(ids)}")
     one = state.sets.get(ids[0])
     if one is None:
-        raise _FailError(f"{field}: set {ids[0]!r} does not exist")
+        raise FailError(f"{field}: set {ids[0]!r} does not exist")
     named: dict[tuple[str, bytes], int] = {}
     for index, resource in enumerate(resources):
         where = f"{field}[{index}]"
         _ours(context, resource, where, Source.EXCLUSIVE if one.exclusive else Source.SHARED)
         _same_role(operation, one, resource, where)
         key = (resource.cpu.source.zone, stack_of(resource))
-        named[key] = named.get(key, 0) + _amount(resource, where)
+        named[key] = named.get(key, 0) + amount_of(resource, where)
     wanted = {(charge.zone, charge.stack): charge.cpus for charge in one.charges}
     if named != wanted:
-        raise _FailError(
+        raise FailError(
             f"{field}: all resources of set {one.id} are needed, that is {_amounts_text(wanted)}; "
             f"got {_amounts_text(named)}"
         )
@@ -414,7 +442,7 @@ def _the_set(context: Context, state: State, operation: Operation, sources: Iter
 def _same_role(operation: Operation, one: CpuSet, resource: Resource, where: str) -> None:
     role = resource.allocation_info.role
     if operation.framework_id is not None and role and role != one.role:
-        raise _FailError(f"{where}: set {one.id} belongs to role {one.role!r}, not to {role!r}")
+        raise FailError(f"{where}: set {one.id} belongs to role {one.role!r}, not to {role!r}")
 
 
 def _amounts_text(amounts: Mapping[tuple[str, bytes], int]) -> str:
@@ -425,21 +453,21 @@ def _destroy(context: Context, state: State, operation: Operation) -> Change:
     one = _the_set(context, state, operation, operation.info.destroy_cpuset.source, "destroy_cpuset.source")
     processes = context.occupied.get(one.id, 0)
     if processes:
-        raise _FailError(f"destroy_cpuset.source: set {one.id} is in use: {processes} processes are in its cgroup")
+        raise FailError(f"destroy_cpuset.source: set {one.id} is in use: {processes} processes are in its cgroup")
     after = state.without_set(one.id)
-    return Change(after, _gained(context, state, after), _describe("destroyed", one))
+    return Change(after, _gained(context, state, after), describe("destroyed", one))
 
 
 def _resize(context: Context, state: State, operation: Operation) -> Change:
     resize = operation.info.resize_cpuset
     one = _the_set(context, state, operation, resize.cpuset, "resize_cpuset.cpuset")
     if bool(resize.add) == bool(resize.subtract):
-        raise _FailError("resize_cpuset: exactly one of 'add' and 'subtract' is needed")
+        raise FailError("resize_cpuset: exactly one of 'add' and 'subtract' is needed")
     charges = {(charge.zone, charge.stack): charge.cpus for charge in one.charges}
     if resize.add:
         amounts, pool = _raw_sources(context, resize.add, "resize_cpuset.add")
         if pool != one.pool:
-            raise _FailError(f"resize_cpuset.add: set {one.id} is of pool {one.pool!r}, the source is of {pool!r}")
+            raise FailError(f"resize_cpuset.add: set {one.id} is of pool {one.pool!r}, the source is of {pool!r}")
         for index, resource in enumerate(resize.add):
             _same_role(operation, one, resource, f"resize_cpuset.add[{index}]")
         _check_there_is(context, state, amounts, "resize_cpuset.add")
@@ -450,15 +478,15 @@ def _resize(context: Context, state: State, operation: Operation) -> Change:
         zones = _subtract(context, operation, one, resize.subtract, charges)
     total = sum(charges.values())
     if one.burst is not None and one.burst < total:
-        raise _FailError(f"resize_cpuset: {total} CPUs would be above the burst of set {one.id}, {one.burst:g}")
+        raise FailError(f"resize_cpuset: {total} CPUs would be above the burst of set {one.id}, {one.burst:g}")
     cpus, blocked, mems = one.cpus, one.blocked, one.mems
     if one.exclusive:
         lost = (one.cpus | one.blocked) & ~context.host.allowed
         if lost:
-            raise _FailError(
+            raise FailError(
                 f"resize_cpuset: set {one.id} is degraded, its CPUs {cpuset.format_mask(lost)} are not there"
             )
-        placement = _place(context, state, one.profile, total, zones, one)
+        placement = place(context, state, one.profile, total, zones, one)
         cpus, blocked, mems = placement.cpus, placement.blocked, placement.mems
     resized = replace(
         one,
@@ -471,7 +499,7 @@ def _resize(context: Context, state: State, operation: Operation) -> Change:
     converted = inventory.set_resources(context.host, after, context.provider_id, resized)
     if resize.subtract:
         converted.extend(_gained(context, state, after))
-    return Change(after, tuple(converted), _describe(f"resized from {one.charge} CPUs", resized))
+    return Change(after, tuple(converted), describe(f"resized from {one.charge} CPUs", resized))
 
 
 def _subtract(
@@ -488,15 +516,15 @@ def _subtract(
         _ours(context, resource, where, Source.EXCLUSIVE if one.exclusive else Source.SHARED)
         _same_role(operation, one, resource, where)
         if resource.cpu.source.id != one.id:
-            raise _FailError(f"{where}: resources of set {one.id} are needed, got those of {resource.cpu.source.id!r}")
+            raise FailError(f"{where}: resources of set {one.id} are needed, got those of {resource.cpu.source.id!r}")
         key = (resource.cpu.source.zone, stack_of(resource))
-        amount = _amount(resource, where)
+        amount = amount_of(resource, where)
         if charges.get(key, 0) < amount:
-            raise _FailError(f"{where}: set {one.id} has {charges.get(key, 0)} CPUs of {key[0]}{_stack_text(key[1])}")
+            raise FailError(f"{where}: set {one.id} has {charges.get(key, 0)} CPUs of {key[0]}{_stack_text(key[1])}")
         charges[key] -= amount
         zones[key[0]] = zones.get(key[0], 0) + amount
     if not any(charges.values()):
-        raise _FailError(f"resize_cpuset.subtract: nothing would be left of set {one.id}; DESTROY_CPUSET destroys it")
+        raise FailError(f"resize_cpuset.subtract: nothing would be left of set {one.id}; DESTROY_CPUSET destroys it")
     return zones
 
 
@@ -515,7 +543,8 @@ def _gained(context: Context, before: State, after: State) -> tuple[Resource, ..
     return tuple(inventory.raw_resources(context.host, after, context.provider_id, context.labels, gained))
 
 
-def _describe(done: str, one: CpuSet, notes: tuple[str, ...] = ()) -> str:
+def describe(done: str, one: CpuSet, notes: tuple[str, ...] = ()) -> str:
+    """What was done to a set, for the log."""
     where = f"CPUs {cpuset.format_mask(one.cpus)}" if one.exclusive else f"a guarantee of {one.charge} CPUs"
     blocked = f" (blocked {cpuset.format_mask(one.blocked)})" if one.blocked else ""
     said = "".join(f"; {note}" for note in notes)

@@ -400,11 +400,17 @@ def test_a_config_file_that_is_none(process: Process) -> None:
         ("https://h/", "https://h:443/api/v1/resource_provider"),
         ("http://[::1]:5051", "http://[::1]:5051/api/v1/resource_provider"),
         ("http://h:1/slave(1)/api/v1/resource_provider", "http://h:1/slave(1)/api/v1/resource_provider"),
+        ("http://h:5051/slave(1)", "http://h:5051/slave(1)/api/v1/resource_provider"),
+        ("http://h:5051/slave(1)/", "http://h:5051/slave(1)/api/v1/resource_provider"),
+        ("http://h:5051/slave%281%29", "http://h:5051/slave%281%29/api/v1/resource_provider"),
+        ("http://h:5051/slave(1)/api/v1", "http://h:5051/slave(1)/api/v1/resource_provider"),
         ("http://u:p@h:1", "http://h:1/api/v1/resource_provider"),
     ],
 )
 def test_where_the_agent_is(agent_url: str, url: str) -> None:
-    assert parse_target(agent_url).url == url
+    target = parse_target(agent_url)
+    assert target.url == url
+    assert target.operator_url + "/resource_provider" == url
 
 
 @pytest.mark.parametrize("agent_url", ["ftp://h", "http://", "http://h:x", "http://h:0", "h:99999"])
