@@ -10,8 +10,9 @@ import logging
 from dataclasses import replace
 
 from agent_api.core import accept, offers, operations, statuses, tasks, validation
+from agent_api.core.constraints import OfferConstraints
 from agent_api.core.effects import CloseFramework, RemoveFramework, SaveFramework, ToFramework
-from agent_api.core.model import REMOVED_FRAMEWORKS, Framework, World
+from agent_api.core.model import REMOVED_FRAMEWORKS, Framework, World, roles_of
 from agent_api.core.records import FrameworkRecord
 from agent_api.errors import BadRequest, Forbidden, NotImplemented_
 from agent_api.wire import master_pb2, mesos_pb2, scheduler_pb2
@@ -97,6 +98,12 @@ def subscribe(world: World, message: Call, stream_id: str, principal: str | None
     framework_id = info.id.value
     known = world.frameworks.get(framework_id)
     problem = validation.framework_info(info, suppressed)
+    constraints = OfferConstraints()
+    if problem is None:
+        try:
+            constraints = OfferConstraints(message.subscribe.offer_constraints, roles_of(info))
+        except ValueError as error:
+            problem = str(error)
     if problem is None and framework_id in world.removed:
         problem = "Framework has been removed"
     if problem is None and known is not None and known.record.principal != principal:
@@ -111,6 +118,14 @@ def subscribe(world: World, message: Call, stream_id: str, principal: str | None
     if known is None:
         framework = _new(world, info, principal, now)
         operator_event = master_pb2.Event.FRAMEWORK_ADDED
+        if framework_id:
+            # One of a former master: operators hear of it, and then that it is back.
+            _tell_operators(
+                world,
+                Framework(replace(framework.record, registered_time=0, reregistered_time=0), 0, recovered=True),
+                operator_event,
+            )
+            operator_event = master_pb2.Event.FRAMEWORK_UPDATED
     else:
         framework = known
         _take_over(world, framework, info, now)
@@ -119,6 +134,7 @@ def subscribe(world: World, message: Call, stream_id: str, principal: str | None
     framework.give_up = None
     framework.recovered = False
     framework.suppressed = set(suppressed)
+    framework.constraints = constraints
     framework.record = replace(framework.record, suppressed_roles=tuple(sorted(suppressed)))
     framework.next_heartbeat = now + world.options.heartbeat_interval
     world.frameworks[framework.id] = framework
@@ -130,7 +146,7 @@ def subscribe(world: World, message: Call, stream_id: str, principal: str | None
     world.to_framework(framework, event)
     world.to_framework(framework, Event(type=Event.HEARTBEAT))
     log.info("framework %s (%s) subscribed on stream %s", framework.id, info.name, stream_id)
-    _tell_operators(world, framework, operator_event, now)
+    _tell_operators(world, framework, operator_event)
     statuses.framework_back(world, framework, now)
     operations.framework_back(world, framework)
     world.allocate_now = True
@@ -176,7 +192,7 @@ def stream_closed(world: World, stream_id: str, now: float) -> None:
     offers.drop(world, framework.id)
     world.allocate_now = True
     log.info("framework %s disconnected; it has %g s to come back", framework.id, framework.info.failover_timeout)
-    _tell_operators(world, framework, master_pb2.Event.FRAMEWORK_UPDATED, now)
+    _tell_operators(world, framework, master_pb2.Event.FRAMEWORK_UPDATED)
 
 
 def remove(world: World, framework: Framework, now: float) -> None:
@@ -229,10 +245,11 @@ def message_of(world: World, framework: Framework) -> master_pb2.Response.GetFra
     return message
 
 
-def _tell_operators(world: World, framework: Framework, kind: master_pb2.Event.Type, now: float) -> None:
+def _tell_operators(world: World, framework: Framework, kind: master_pb2.Event.Type) -> None:
     event = master_pb2.Event(type=kind)
     part = event.framework_added if kind == master_pb2.Event.FRAMEWORK_ADDED else event.framework_updated
     part.framework.CopyFrom(message_of(world, framework))
+    part.framework.unregistered_time.nanoseconds = 0
     world.to_operators(event)
 
 
@@ -278,7 +295,7 @@ def call(world: World, message: Call, stream_id: str | None, now: float) -> int:
         case Call.RECONCILE_OPERATIONS:
             operations.reconcile(world, framework, list(message.reconcile_operations.operations), now)
         case Call.UPDATE_FRAMEWORK:
-            _update(world, framework, message.update_framework, now)
+            _update(world, framework, message.update_framework)
             return 200
         case kind if kind in _NOBODY_THERE:
             raise NotImplemented_(f"Call type {Call.Type.Name(kind)} is not served: {_NOBODY_THERE[kind]}")
@@ -315,8 +332,8 @@ def _keep_suppressed(world: World, framework: Framework) -> None:
         world.effects.append(SaveFramework(framework.record))
 
 
-def _update(world: World, framework: Framework, message: Call.UpdateFramework, now: float) -> None:
-    """UPDATE_FRAMEWORK: new roles, capabilities and so on; offers it may have no more are rescinded."""
+def _update(world: World, framework: Framework, message: Call.UpdateFramework) -> None:
+    """UPDATE_FRAMEWORK: new roles, capabilities, constraints and so on; offers it may have no more are rescinded."""
     info = message.framework_info
     problem = validation.framework_info(info, message.suppressed_roles)
     if problem is not None:
@@ -326,6 +343,10 @@ def _update(world: World, framework: Framework, message: Call.UpdateFramework, n
     problem = validation.framework_update(framework.info, info)
     if problem is not None:
         raise BadRequest(f"FrameworkInfo update is not valid: {problem}")
+    try:
+        framework.constraints = OfferConstraints(message.offer_constraints, roles_of(info))
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
     copy = mesos_pb2.FrameworkInfo()
     copy.CopyFrom(info)
     framework.record = replace(framework.record, info=copy)
@@ -334,10 +355,12 @@ def _update(world: World, framework: Framework, message: Call.UpdateFramework, n
     framework.record = replace(framework.record, suppressed_roles=tuple(sorted(framework.suppressed)))
     world.effects.append(SaveFramework(framework.record))
     for offer_id, offer in list(world.offers.items()):
-        allowed = offer.role in framework.roles and all(
-            offers.eligible(world, r, offer.role, framework) for r in offer.resources
+        allowed = (
+            offer.role in framework.roles
+            and offers.wants_agent(world, framework, offer.role)
+            and all(offers.eligible(world, r, offer.role, framework) for r in offer.resources)
         )
         if offer.framework_id == framework.id and not allowed:
             offers.rescind(world, offer_id)
     world.allocate_now = True
-    _tell_operators(world, framework, master_pb2.Event.FRAMEWORK_UPDATED, now)
+    _tell_operators(world, framework, master_pb2.Event.FRAMEWORK_UPDATED)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent_api.core import resources as rs
+from agent_api.core.constraints import OfferConstraints
 from agent_api.core.effects import Effect, SaveAgent, ToFramework, ToOperators, ToProvider
 from agent_api.core.records import (
     AgentRecord,
@@ -38,6 +39,8 @@ __all__ = [
     "SetInfo",
     "Task",
     "World",
+    "has_capability",
+    "roles_of",
 ]
 
 TERMINAL_TASKS = frozenset(
@@ -108,6 +111,8 @@ class Framework:
     order: int
     stream_id: str | None = None
     suppressed: set[str] = field(default_factory=set)
+    constraints: OfferConstraints = field(default_factory=OfferConstraints)
+    """Not kept over a restart: it comes with each SUBSCRIBE, and nothing is offered before."""
     filters: list[Filter] = field(default_factory=list)
     next_heartbeat: float = 0.0
     give_up: float | None = None
@@ -127,12 +132,19 @@ class Framework:
 
     @property
     def roles(self) -> list[str]:
-        if self.can(mesos_pb2.FrameworkInfo.Capability.MULTI_ROLE):
-            return list(self.info.roles)
-        return [self.info.role]
+        return roles_of(self.info)
 
     def can(self, capability: int) -> bool:
-        return any(c.type == capability for c in self.info.capabilities)
+        return has_capability(self.info, capability)
+
+
+def has_capability(info: mesos_pb2.FrameworkInfo, capability: int) -> bool:
+    return any(c.type == capability for c in info.capabilities)
+
+
+def roles_of(info: mesos_pb2.FrameworkInfo) -> list[str]:
+    """`roles` with MULTI_ROLE, else the one `role`."""
+    return list(info.roles) if has_capability(info, mesos_pb2.FrameworkInfo.Capability.MULTI_ROLE) else [info.role]
 
 
 @dataclass

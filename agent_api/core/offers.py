@@ -29,6 +29,7 @@ __all__ = [
     "revive",
     "suppress",
     "tick",
+    "wants_agent",
 ]
 
 log = logging.getLogger(__name__)
@@ -216,6 +217,11 @@ def eligible(world: World, resource: mesos_pb2.Resource, role: str, framework: F
     return rs.set_id(resource) is None or ledger.owner(world, resource) == role
 
 
+def wants_agent(world: World, framework: Framework, role: str) -> bool:
+    """Whether this agent meets the framework's offer constraints for a role."""
+    return framework.constraints.met(role, world.options.attributes, world.options.hostname)
+
+
 def _order(world: World) -> list[tuple[str, Framework]]:
     """Roles by their weighted dominant shares, then frameworks of a role by what they have got in it.
 
@@ -225,7 +231,7 @@ def _order(world: World) -> list[tuple[str, Framework]]:
     for framework in world.frameworks.values():
         if framework.stream_id is not None:
             for role in framework.roles:
-                if role not in framework.suppressed:
+                if role not in framework.suppressed and wants_agent(world, framework, role):
                     clients.setdefault(role, []).append(framework)
     if not clients:
         return []

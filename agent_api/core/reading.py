@@ -294,6 +294,7 @@ def _frameworks(world: World, answer: MasterResponse.GetFrameworks) -> None:
             formats.in_both(rs.normalize(r for o in mine for r in rs.allocate(o.resources, o.role)))
         )
         message.allocated_resources.extend(formats.in_both(allocated_to(world, framework)))
+        message.offer_constraints.CopyFrom(framework.constraints.message)
         message.offer_constraints.SetInParent()
     for record in world.removed.values():
         gone = answer.completed_frameworks.add()

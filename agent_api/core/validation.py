@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from agent_api.core import formats
 from agent_api.core import resources as rs
+from agent_api.core.model import has_capability, roles_of
 from agent_api.wire import mesos_pb2
 
 __all__ = ["framework_info", "framework_update", "identifier", "one_provider", "resources", "role", "roles", "task"]
@@ -56,12 +57,12 @@ def identifier(value: str, what: str) -> str | None:
 
 
 def roles(info: mesos_pb2.FrameworkInfo) -> str | None:
-    multi = any(c.type == mesos_pb2.FrameworkInfo.Capability.MULTI_ROLE for c in info.capabilities)
+    multi = has_capability(info, mesos_pb2.FrameworkInfo.Capability.MULTI_ROLE)
     if multi and info.HasField("role"):
         return "'FrameworkInfo.role' must not be set when the framework is MULTI_ROLE capable"
     if not multi and info.roles:
         return "'FrameworkInfo.roles' must not be set when the framework is not MULTI_ROLE capable"
-    names = list(info.roles) if multi else [info.role]
+    names = roles_of(info)
     twice = sorted({n for n in names if names.count(n) > 1})
     if twice:
         return f"'FrameworkInfo.roles' contains duplicate items: {{ {', '.join(twice)} }}"
@@ -84,14 +85,9 @@ def framework_info(info: mesos_pb2.FrameworkInfo, suppressed: Iterable[str]) -> 
     timeout = info.failover_timeout
     if not 0 <= timeout <= 2**63 / 1e9:
         return f"The framework failover_timeout ({timeout:g}) is invalid: it must be a number of seconds from 0 up"
-    multi = any(c.type == mesos_pb2.FrameworkInfo.Capability.MULTI_ROLE for c in info.capabilities)
-    known = set(info.roles) if multi else {info.role}
-    for name in suppressed:
-        problem = role(name)
-        if problem:
-            return f"Suppressed role is invalid: {problem}"
-        if name not in known:
-            return f"Suppressed role '{name}' is not contained in the roles of the framework"
+    unknown = sorted(set(suppressed) - set(roles_of(info)))
+    if unknown:
+        return f"Suppressed roles {{ {', '.join(unknown)} }} are not contained in the set of roles"
     return None
 
 

@@ -186,7 +186,7 @@ def _framework(world: World, framework: Framework) -> Json:
         "completed_tasks": [_task(world, r) for r in _over(world) if r.framework_id == framework.id],
         "offers": [_offer(world, o) for o in world.offers.values() if o.framework_id == framework.id],
         "executors": [],
-        "offer_constraints": {},
+        "offer_constraints": codec.to_dict(framework.constraints.message),
     }
     if framework.record.reregistered_time != framework.record.registered_time:
         result["reregistered_time"] = framework.record.reregistered_time

@@ -8,9 +8,10 @@ import pytest
 from core_world import FrameworkClient, Host, launch, scalar
 
 from agent_api.errors import ApiError
-from agent_api.wire import mesos_pb2, scheduler_pb2
+from agent_api.wire import master_pb2, mesos_pb2, scheduler_pb2
 from agent_api.wire.codec import from_dict
 
+OperatorEvent = master_pb2.Event
 Event = scheduler_pb2.Event
 
 
@@ -178,6 +179,12 @@ def test_an_unknown_id_is_taken_as_a_framework_of_a_former_master() -> None:
     host = Host()
     events = subscribe(host, id={"value": "from-before"})
     assert events[0].subscribed.framework_id.value == "from-before"
+    added, updated = (
+        e for e in host.operators if e.type in (OperatorEvent.FRAMEWORK_ADDED, OperatorEvent.FRAMEWORK_UPDATED)
+    )
+    assert added.framework_added.framework.recovered and not added.framework_added.framework.active
+    assert added.framework_added.framework.registered_time.nanoseconds == 0
+    assert updated.framework_updated.framework.active and not updated.framework_updated.framework.recovered
 
 
 def test_teardown() -> None:
