@@ -36,8 +36,8 @@ def host(app: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machin
         made.start()
         made.call(story.write_files)
         began = time.monotonic()
-        made.call(story.start_agent, timeout=120)
-        made.run("pinfold", "provider-config", "add", "/data/config.json", timeout=150)
+        made.call(story.start_agent, timeout=180)
+        made.run("pinfold", "provider-config", "add", "/data/config.json", timeout=200)
         assert made.call(story.ready, timeout=150) == sorted(story.PROFILES["profile_matrix"])
         print(f"\nready {time.monotonic() - began:.1f} s after the agent's start")
         made.call(story.subscribe, timeout=60)
@@ -201,14 +201,14 @@ def test_provider_and_agent_die(host: Machine, known: dict[str, Any]) -> None:
     host.call(story.kill_provider)
     host.call(story.kill_agent)
     assert all(host.call(story.alive, known[name]["pid"]) for name in names)
-    host.call(story.start_agent, timeout=120)
+    host.call(story.start_agent, timeout=180)
     host.call(
         story.wait_sets, {known[name]: {"state": "OK"} for name in ("latency", "kept", "batch")}, 120, timeout=150
     )
     assert all(host.call(story.alive, known[name]["pid"]) for name in names)
     may = ("0-3,6-7,12-15", "2-3,6-7,12-15", "4-5", "8-11")
     check(host, {known[name]["pid"]: cpus for name, cpus in zip(names, may, strict=True)})
-    host.call(story.wait_resubscribed, timeout=100)
+    host.call(story.wait_resubscribed, timeout=220)
     set_id, _ = finished(host.call(story.create, "latency", 2, "numa/3", timeout=120))
     assert host.call(story.destroy, set_id, timeout=90)["state"] == "OPERATION_FINISHED"
 
@@ -234,9 +234,9 @@ def test_the_power_fails(host: Machine, known: dict[str, Any]) -> None:
     host.kill()
     host.start()
     assert host.call(story.file, f"{BASE}/plain/cpuset.cpus") == "No such file or directory"
-    host.call(story.start_agent, timeout=120)
+    host.call(story.start_agent, timeout=180)
     host.call(story.resubscribe, framework_id, timeout=60)
-    found = host.call(story.wait_sets, {known[name]: {"state": "OK"} for name in ("kept", "batch")}, 120, timeout=150)
+    found = host.call(story.wait_sets, {known[name]: {"state": "OK"} for name in ("kept", "batch")}, 200, timeout=230)
     assert found[known["kept"]]["cpus"] == "8-11" and found[known["latency"]]["cpus"] == "4-5"
     for name in ("plain", "shared", "a", "b"):
         assert host.call(story.last_state, known[name]["task_id"], timeout=90) in (

@@ -58,9 +58,10 @@ class Framework:
     def __init__(self, framework_id=""):
         if "/opt" not in sys.path:
             sys.path.insert(0, "/opt")
-        from agent_api.scheduler_client import SchedulerClient
+        from agent_api import scheduler_client
 
-        self.client = SchedulerClient(
+        scheduler_client.RECONNECT_SECONDS = 240.0  # on a busy machine an emulated agent takes minutes to start
+        self.client = scheduler_client.SchedulerClient(
             MASTER,
             {
                 "user": "root",
@@ -165,12 +166,13 @@ def write_files():
 
 
 def start_agent():
+    """Until it answers."""
     log = open("/data/agent.log", "ab")
     STATE["agent"] = subprocess.Popen(
         ["/opt/bin/pinfold", "agent", "--work-dir", WORK, "--resources", "mem:1024;disk:100"],
         stdout=log, stderr=log, env=ENVIRONMENT, start_new_session=True,  # noqa: F821  the guest agent's
     )  # fmt: skip
-    until = time.monotonic() + 90
+    until = time.monotonic() + 170
     while True:
         try:
             urllib.request.urlopen(AGENT + "/health", timeout=5).read()
@@ -239,7 +241,7 @@ def wait_sets(conditions, timeout=60):
         time.sleep(0.2)
 
 
-def ready(timeout=120):
+def ready(timeout=200):
     """Until a provider has said what it has: the names of its profiles."""
     until = time.monotonic() + timeout
     while time.monotonic() < until:
@@ -262,7 +264,7 @@ def subscribe():
 def wait_resubscribed():
     """After the agent's death: until the framework has taken its stream up again, and has offers of it."""
     framework = STATE["framework"]
-    framework.wait(lambda: framework.client.subscriptions > 1 and framework.offers, "new subscription", 90)
+    framework.wait(lambda: framework.client.subscriptions > 1 and framework.offers, "new subscription", 200)
 
 
 def step_aside():
