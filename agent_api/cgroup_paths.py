@@ -86,6 +86,17 @@ class Hierarchy:
         isolated = _mask(str(Path(self.sysfs_root, "sys/devices/system/cpu/isolated")))
         return everything & ~isolated or everything
 
+    def step_aside(self) -> None:
+        """Where we sit in the parent itself (a service to which systemd delegates it is started there), move to
+        `NAME.main` in it: the kernel has no process beside groups with controllers. Raises OSError."""
+        if self.kind != "cgroup2" or not _text(f"{self.root}/cgroup.type"):
+            return
+        pid = str(os.getpid())
+        if pid in _text(f"{self.root}/cgroup.procs").split():
+            aside = Path(self.root, f"{self.name}.main")
+            aside.mkdir(exist_ok=True)
+            _write(f"{aside}/cgroup.procs", pid)
+
     def remove_unused(self) -> None:
         """Leave nothing behind: remove our directories where there is no set in them. The kernel refuses to remove
         those with processes, and they stay. The provider makes them again when it needs them."""
@@ -118,12 +129,8 @@ def _find(cgroup_root: str, name: str, proc_root: str) -> Hierarchy:
     cpu = next((point for point, kind, options in mounts if kind == "cgroup" and _usable(point, options, "cpu")), None)
     if cgroup_root == "auto":
         for point, kind, options in mounts:
-            if (
-                kind == "cgroup2"
-                and "cpuset" in _text(f"{point}/cgroup.controllers").split()
-                and _usable(point, options)
-            ):
-                return Hierarchy("cgroup2", name, point)
+            if kind == "cgroup2" and "rw" in options and (ours := _ours(point, proc_root)):
+                return Hierarchy("cgroup2", name, ours)
         for point, kind, options in mounts:
             if kind == "cgroup" and _usable(point, options, "cpuset"):
                 return Hierarchy("cgroup1", name, point, cpu)
@@ -138,6 +145,30 @@ def _find(cgroup_root: str, name: str, proc_root: str) -> Hierarchy:
         twin = f"{cpu}{root[len(inside) :]}" if inside and cpu else None
         return Hierarchy("cgroup1", name, root, twin if twin and Path(twin).exists() else None)
     raise ValueError(f"cgroup root {cgroup_root!r}: no cgroup.controllers, cpuset.cpus or cpuset/cpuset.cpus in it")
+
+
+def _ours(point: str, proc_root: str) -> str | None:
+    """The nearest directory at or above our own cgroup that systemd delegated, else the topmost that may be written."""
+    lines = _text(f"{proc_root}/self/cgroup").splitlines()
+    own = next((line[3:] for line in lines if line.startswith("0::")), "/")
+    above = [point]
+    for part in own.strip("/").split("/"):
+        if not part or part == ".." or not Path(above[-1], part, "cgroup.controllers").exists():
+            break
+        above.append(str(Path(above[-1], part)))
+    usable = [
+        path
+        for path in above
+        if os.access(path, os.W_OK | os.X_OK) and "cpuset" in _text(f"{path}/cgroup.controllers").split()
+    ]
+    return next((path for path in reversed(usable) if _delegated(path)), usable[0] if usable else None)
+
+
+def _delegated(path: str) -> bool:
+    for name in ("user.delegate", "trusted.delegate"):  # systemd 251 and later, and before
+        with contextlib.suppress(OSError):
+            return os.getxattr(path, name) == b"1"
+    return False
 
 
 def _usable(point: str, options: set[str], controller: str | None = None) -> bool:

@@ -154,16 +154,20 @@ class Agent:
             lambda: str(uuid.uuid4()),
             self.clock(),
         )
-        self.launcher = Launcher(
-            str(work_dir.absolute()),
-            settings.cgroup_root,
-            settings.cgroup_name,
-            self.reactor,
-            self._task_started,
-            self._task_exited,
-            self._task_failed,
-            sysfs_root=settings.sysfs_root,
-        )
+        try:
+            self.launcher = Launcher(
+                str(work_dir.absolute()),
+                settings.cgroup_root,
+                settings.cgroup_name,
+                self.reactor,
+                self._task_started,
+                self._task_exited,
+                self._task_failed,
+                sysfs_root=settings.sysfs_root,
+            )
+            self.launcher.cgroups.step_aside()
+        except (OSError, ValueError) as error:
+            raise StartError(f"cannot use cgroups as --cgroup-root says: {error}") from None
         self.daemons = ProviderDaemons(
             settings.work_dir,
             self.agent_url,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from provider.cgroups.affinity import AffinityEnforcer
@@ -14,11 +13,13 @@ from provider.cgroups.v2 import V2Enforcer
 from provider.cpuset import CpuListError, parse
 from provider.errors import ConfigError
 
-__all__ = ["detect"]
+__all__ = ["Mount", "cgroup_mounts", "detect"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Mount:
+class Mount:
+    """One cgroup hierarchy."""
+
     point: str
     type: str
     options: frozenset[str]
@@ -29,14 +30,15 @@ def detect(
 ) -> Enforcer:
     """The enforcer for this host; its base directory is `<root>/<name>`.
 
-    `cgroup_root`: "auto" takes cgroup v2 where its mount has the cpuset controller and may be written, else the v1
-    cpuset mount where it may be written, else affinity. "none" is affinity. A path D: cgroup v2 where
-    D/cgroup.controllers is, v1 where D/cpuset.cpus is (D in the cpuset hierarchy; the same place in the cpu hierarchy
-    is used where that is mounted), or where D/cpuset/cpuset.cpus is (then D/cpu is the cpu hierarchy). Raises
-    ConfigError for anything else. `proc_root` is the procfs directory (mounts, self/cgroup).
+    `cgroup_root`: "auto" takes cgroup v2 where it has the cpuset controller and may be written: the nearest directory
+    at or above our own that systemd delegated, else the topmost at or above our own that may be written (for root the
+    mount point). Else the v1 cpuset mount where it may be written, else affinity. "none" is affinity. A path D: cgroup
+    v2 where D/cgroup.controllers is, v1 where D/cpuset.cpus is (D in the cpuset hierarchy; the same place in the cpu
+    hierarchy is used where that is mounted), or where D/cpuset/cpuset.cpus is (then D/cpu is the cpu hierarchy).
+    Raises ConfigError for anything else. `proc_root` is the procfs directory (mounts, self/cgroup).
     """
     fs = fs or RealFs()
-    mounts = list(_mounts(proc_root, fs))
+    mounts = cgroup_mounts(proc_root, fs)
     if cgroup_root == "none":
         return _affinity(mounts, proc_root, fs, "cgroups are switched off (--cgroup-root none)")
     if cgroup_root != "auto":
@@ -46,10 +48,12 @@ def detect(
         if mount.type == "cgroup2":
             if "cpuset" not in _text(fs, f"{mount.point}/cgroup.controllers").split():
                 reasons.append(f"{mount.point} has no cpuset controller")
-            elif "rw" not in mount.options or not fs.writable(mount.point):
+            elif "rw" not in mount.options:
                 reasons.append(f"{mount.point} may not be written")
+            elif root := _ours(mount.point, _own(proc_root, fs).get(""), fs):
+                return V2Enforcer(root, name, fs)
             else:
-                return V2Enforcer(mount.point, name, fs)
+                reasons.append(f"no directory at or above ours in {mount.point} has cpuset and may be written")
     for mount in mounts:
         if mount.type == "cgroup" and "cpuset" in mount.options:
             if "rw" not in mount.options or not fs.writable(mount.point):
@@ -59,7 +63,19 @@ def detect(
     return _affinity(mounts, proc_root, fs, "; ".join(reasons) or "no cgroup hierarchy with cpuset is mounted")
 
 
-def _at(root: str, name: str, mounts: list[_Mount], fs: Fs) -> Enforcer:
+def _ours(point: str, own: str | None, fs: Fs) -> str | None:
+    """The directory of the v2 hierarchy below which we make ours: see `detect`. `own` is our cgroup's path."""
+    above = [point]
+    for part in (own or "/").strip("/").split("/"):
+        # A path that starts with .. is outside of our namespace: nothing of it can be seen here.
+        if not part or part == ".." or not fs.exists(f"{above[-1].rstrip('/')}/{part}/cgroup.controllers"):
+            break
+        above.append(f"{above[-1].rstrip('/')}/{part}")
+    usable = [p for p in above if fs.writable(p) and "cpuset" in _text(fs, f"{p}/cgroup.controllers").split()]
+    return next((path for path in reversed(usable) if fs.delegated(path)), usable[0] if usable else None)
+
+
+def _at(root: str, name: str, mounts: list[Mount], fs: Fs) -> Enforcer:
     """A directory that the operator names."""
     root = root.rstrip("/") or "/"
     if not posixpath.isabs(root):
@@ -79,20 +95,16 @@ def _at(root: str, name: str, mounts: list[_Mount], fs: Fs) -> Enforcer:
     )
 
 
-def _cpu_mount(mounts: list[_Mount], fs: Fs) -> str | None:
+def _cpu_mount(mounts: list[Mount], fs: Fs) -> str | None:
     for mount in mounts:
         if mount.type == "cgroup" and "cpu" in mount.options and "rw" in mount.options and fs.writable(mount.point):
             return mount.point
     return None
 
 
-def _affinity(mounts: list[_Mount], proc_root: str, fs: Fs, reason: str) -> AffinityEnforcer:
+def _affinity(mounts: list[Mount], proc_root: str, fs: Fs, reason: str) -> AffinityEnforcer:
     """Limited to the cpuset that we are in, where that can be read: the kernel refuses affinity outside of it."""
-    mine = {}
-    for line in _text(fs, f"{proc_root}/self/cgroup").splitlines():
-        _, _, rest = line.partition(":")
-        controllers, _, path = rest.partition(":")
-        mine[controllers] = path
+    mine = _own(proc_root, fs)
     for mount in mounts:
         v2 = mount.type == "cgroup2"
         if not v2 and not (mount.type == "cgroup" and "cpuset" in mount.options):
@@ -108,8 +120,19 @@ def _affinity(mounts: list[_Mount], proc_root: str, fs: Fs, reason: str) -> Affi
     return AffinityEnforcer(None, None, reason)
 
 
-def _mounts(proc_root: str, fs: Fs) -> Iterator[_Mount]:
-    """Cgroup mounts, from PROC/mounts (spaces and such are octal escapes there)."""
+def _own(proc_root: str, fs: Fs) -> dict[str, str]:
+    """Our cgroup in each hierarchy, by its controllers ("" is v2)."""
+    mine = {}
+    for line in _text(fs, f"{proc_root}/self/cgroup").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        mine[controllers] = path
+    return mine
+
+
+def cgroup_mounts(proc_root: str, fs: Fs) -> list[Mount]:
+    """The cgroup mounts of PROC/mounts (spaces and such are octal escapes there)."""
+    out = []
     text = _text(fs, f"{proc_root}/self/mounts") or _text(fs, f"{proc_root}/mounts")
     for line in text.splitlines():
         words = line.split(" ")
@@ -117,7 +140,8 @@ def _mounts(proc_root: str, fs: Fs) -> Iterator[_Mount]:
             point = words[1]
             for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
                 point = point.replace(code, char)
-            yield _Mount(point.rstrip("/") or "/", words[2], frozenset(words[3].split(",")))
+            out.append(Mount(point.rstrip("/") or "/", words[2], frozenset(words[3].split(","))))
+    return out
 
 
 def _text(fs: Fs, path: str) -> str:

@@ -13,6 +13,8 @@ from typing import Protocol
 
 __all__ = ["Fs", "RealFs"]
 
+_DELEGATED = ("user.delegate", "trusted.delegate")
+"""Extended attributes: systemd 251 and later, and before."""
 _OURS = ("cpuset.", "cpu.", "cgroup.")
 
 
@@ -36,6 +38,9 @@ class Fs(Protocol):
 
     def writable(self, path: str) -> bool:
         """Whether we may create directories in it."""
+
+    def delegated(self, path: str) -> bool:
+        """Whether systemd marks the directory as one whose inside is somebody else's to arrange (Delegate=)."""
 
 
 class RealFs:
@@ -87,3 +92,9 @@ class RealFs:
     def writable(self, path: str) -> bool:
         # A mount may be read-only although the mode bits say otherwise; access(2) knows.
         return os.access(path, os.W_OK | os.X_OK)
+
+    def delegated(self, path: str) -> bool:
+        for name in _DELEGATED:
+            with contextlib.suppress(OSError):
+                return os.getxattr(path, name) == b"1"
+        return False

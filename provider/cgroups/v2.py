@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import errno
+import logging
+import os
 import posixpath
 
 from provider.cgroup_plan import Group, Rules, SetPartition, SetQuota, SetWeight, set_of
@@ -20,12 +22,15 @@ from provider.errors import EnforcementError
 
 __all__ = ["V2Enforcer"]
 
+log = logging.getLogger(__name__)
+
 _RULES = Rules(inherits=True, partitions=True, cpu=True)
 
 
 class V2Enforcer(TreeEnforcer):
-    """`root` is the parent: the mount point, or a directory that was delegated to us. It must hold no process, or be
-    the mount point, as the kernel allows no process beside sub-cgroups with controllers."""
+    """`root` is the parent: the mount point, or a directory that was delegated to us. It must hold no process but
+    ourselves, or be the mount point, as the kernel allows no process beside sub-cgroups with controllers. Where we sit
+    in it (a service that systemd delegates it to is started there), we move to `NAME.main` in it, before all else."""
 
     kind = "cgroup2"
 
@@ -77,12 +82,26 @@ class V2Enforcer(TreeEnforcer):
     # Controllers.
 
     def _prepare(self) -> None:
+        self._step_aside()
         self._enable(self.root)
         # A shared parent without a list has the base's CPUs, those of exclusive sets among them: its list comes first.
         for name in ("", "shared"):
             path = self._dir(name)
             if self.fs.exists(path) and (not name or self.text(f"{path}/cpuset.cpus") or self._listdir(path)):
                 self._enable(path)
+
+    def _step_aside(self) -> None:
+        pid = os.getpid()
+        if pid not in self._pids(self.root) or not self.text(f"{self.root}/cgroup.type"):
+            return
+        aside = f"{self.root}/{self.name}.main"
+        try:
+            with contextlib.suppress(FileExistsError):
+                self.fs.mkdir(aside)
+            self.fs.write(f"{aside}/cgroup.procs", str(pid))
+        except OSError as exc:
+            raise EnforcementError(f"{aside}: cannot move there from {self.root}: {errno_text(exc)}") from exc
+        log.info("cgroups: moved ourselves from %s to %s", self.root, aside)
 
     def _made(self, name: str) -> None:
         """Nothing: between mkdir and its list a directory has its parent's CPUs, so nothing may come between."""

@@ -25,19 +25,14 @@ from typing import Any
 
 import click
 
-from agent_api.wire import codec, mesos_pb2
-from agent_api.wire.unknown import unknown_fields
 from profiles.errors import ProfilesError
-from profiles.mapping import Entry, parse_document, selects
+from profiles.mapping import Entry, selects
 from provider import allocator, cpuset, layout, sysfs, topology
+from provider.cli.files import BadFileError, read_json, read_profiles, read_provider_config
 from provider.errors import ProviderError, Refused
 from provider.topology import Topology
 
 __all__ = ["plan"]
-
-
-class _BadFileError(Exception):
-    """A file that is not what it should be; the message has the place in it."""
 
 
 @dataclass
@@ -80,10 +75,10 @@ def plan(
     """Show what the allocator would give, without running anything."""
     try:
         host = _read_topology(Path(topology_path))
-        entries = _read_profiles(Path(profiles_path))
+        entries = read_profiles(Path(profiles_path))
         wishes = _read_requests(Path(requests_path))
         paper = _read_config(host, Path(config_path) if config_path else None)
-    except (_BadFileError, ProviderError, ProfilesError, OSError) as error:
+    except (BadFileError, ProviderError, ProfilesError, OSError) as error:
         raise click.ClickException(str(error)) from error
     for warning in (*host.warnings, *paper.layout.warnings):
         click.echo(f"warning: {warning}", err=True)
@@ -100,70 +95,44 @@ def _read_topology(path: Path) -> Topology:
             with sysfs.open_root(path) as root:
                 return sysfs.read(root)
         except topology.TopologyError as error:
-            raise _BadFileError(str(error)) from error
-    data = _read_json(path)
+            raise BadFileError(str(error)) from error
+    data = read_json(path)
     if not isinstance(data, dict):
-        raise _BadFileError(f"{path}: a topology is an object with a list 'cpus'")
+        raise BadFileError(f"{path}: a topology is an object with a list 'cpus'")
     try:
         return topology.from_records(data)
     except (ProviderError, ValueError) as error:
-        raise _BadFileError(f"{path}: {error}") from error
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_bytes())
-    except ValueError as error:
-        raise _BadFileError(f"{path}: no JSON: {error}") from error
-
-
-def _read_profiles(path: Path) -> Mapping[str, Entry]:
-    try:
-        return parse_document(path.read_bytes())
-    except ProfilesError as error:
-        raise _BadFileError(f"{path}: {error}") from error
+        raise BadFileError(f"{path}: {error}") from error
 
 
 def _read_config(host: Topology, path: Path | None) -> _Paper:
     if path is None:
         return _Paper(host, layout.plan_layout(host, layout.Config(), with_floor=False), False, None)
-    data = _read_json(path)
-    if not isinstance(data, dict):
-        raise _BadFileError(f"{path}: a provider config is an object")
-    named = "type" in data and "name" in data
-    if "cpu" not in data and "type" not in data and "name" not in data:
-        data = {"cpu": data}
-    data = {"type": "org.pinfold.rp.cpu", "name": "plan", **data}
-    if faults := unknown_fields(mesos_pb2.ResourceProviderInfo, data):
-        raise _BadFileError("\n".join(f"{path}: {fault}" for fault in faults))
-    try:
-        info = codec.from_dict(mesos_pb2.ResourceProviderInfo, data)
-    except codec.CodecError as error:
-        raise _BadFileError(f"{path}: {error}") from error
+    info, named = read_provider_config(path)
     config = layout.config_from_wire(info)
     cut = layout.plan_layout(host, config, with_floor=info.cpu.HasField("floor"))
     return _Paper(host, cut, True, (info.type, info.name) if named else None)
 
 
 def _read_requests(path: Path) -> list[_Wish]:
-    data = _read_json(path)
+    data = read_json(path)
     if not isinstance(data, list):
-        raise _BadFileError(f"{path}: the requests are a list")
+        raise BadFileError(f"{path}: the requests are a list")
     return [_wish(f"{path}: requests[{index}]", index, item) for index, item in enumerate(data)]
 
 
 def _wish(where: str, index: int, item: Any) -> _Wish:
     if not isinstance(item, dict):
-        raise _BadFileError(f"{where}: a request is an object")
+        raise BadFileError(f"{where}: a request is an object")
     for key in sorted(item.keys() - _WISH_KEYS):
         click.echo(f"warning: {where}.{key}: a request has no such key; it is ignored", err=True)
     profile = item.get("profile")
     if not isinstance(profile, str):
-        raise _BadFileError(f"{where}.profile: the name of a profile is needed, not {profile!r}")
+        raise BadFileError(f"{where}.profile: the name of a profile is needed, not {profile!r}")
     zones = item.get("zones")
     if zones is not None:
         if not isinstance(zones, dict):
-            raise _BadFileError(f"{where}.zones: an object of numbers by zone is needed, not {zones!r}")
+            raise BadFileError(f"{where}.zones: an object of numbers by zone is needed, not {zones!r}")
         zones = {name: _number(f"{where}.zones.{name}", count) for name, count in zones.items()}
     available = item.get("available")
     return _Wish(
@@ -180,7 +149,7 @@ def _number(where: str, value: Any) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if type(value) is not int:
-        raise _BadFileError(f"{where}: a whole number of CPUs is needed, not {value!r}")
+        raise BadFileError(f"{where}: a whole number of CPUs is needed, not {value!r}")
     return value
 
 
@@ -188,11 +157,11 @@ def _mask(where: str, value: Any) -> int:
     if isinstance(value, list) and all(type(cpu) is int and 0 <= cpu <= cpuset.MAX_CPU_ID for cpu in value):
         return cpuset.of(value)
     if not isinstance(value, str):
-        raise _BadFileError(f"{where}: a list of CPUs such as '0-3,8' is needed, not {value!r}")
+        raise BadFileError(f"{where}: a list of CPUs such as '0-3,8' is needed, not {value!r}")
     try:
         return cpuset.parse(value, field=where)
     except cpuset.CpuListError as error:
-        raise _BadFileError(str(error)) from error
+        raise BadFileError(str(error)) from error
 
 
 def _answer(paper: _Paper, entries: Mapping[str, Entry], wish: _Wish, explain: bool) -> dict[str, Any]:

@@ -52,6 +52,8 @@ class FakeCgroups:
         """Changing calls so far: mkdir, rmdir and write."""
         self.fail_at: dict[int, int] = {}
         """Number of the changing call (from 1) -> errno."""
+        self.delegates: set[str] = set()
+        """Directories that systemd marks as delegated."""
         self.deaf: set[str] = set()
         """Ends of paths whose writes are accepted and ignored."""
         self.unreadable: dict[str, int] = {}
@@ -122,6 +124,9 @@ class FakeCgroups:
 
     def writable(self, path: str) -> bool:
         return self.exists(path)
+
+    def delegated(self, path: str) -> bool:
+        return path in self.delegates
 
     def listdir(self, path: str) -> list[str]:
         return sorted(self._node(path).children)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_api import cgroup_paths
 from provider.cgroups import Desired, Enforcer, SharedSlot, Slot, detect
 from provider.cgroups.affinity import AffinityEnforcer
 from provider.cgroups.fs import RealFs
@@ -678,3 +679,92 @@ def test_affinity_checks_and_writes_nothing() -> None:
     assert enforcer.differences(Desired(plain=3)) == ()
     with pytest.raises(EnforcementError, match="are not in 0-3"):
         enforcer.apply(Desired(plain=3, exclusive={"a": Slot(16)}))
+
+
+# In a directory that systemd delegated.
+
+
+def delegated(tmp_path: Path, own: str, *marked: str) -> tuple[str, str]:
+    """(procfs, mount point) of a tree in which we are in `own`, and systemd marked these as delegated."""
+    inside = ["", "system.slice", "system.slice/a.service", "system.slice/a.service/main"]
+    files = {f"cg/{path}/cgroup.controllers": "cpuset cpu\n" for path in inside}
+    files["cg/system.slice/other.service/cgroup.controllers"] = "cpu\n"
+    proc, root = tree(tmp_path, V2_LINE, **files)
+    Path(proc, "self/cgroup").write_text(f"1:name=systemd:/else\n0::{own}\n")
+    for path in marked:
+        try:
+            os.setxattr(f"{root}/cg/{path}", "user.delegate", b"1")
+        except OSError as error:
+            pytest.skip(f"no extended attributes here: {error}")
+    return proc, f"{root}/cg"
+
+
+@pytest.mark.parametrize(
+    ("own", "marked", "where"),
+    [
+        ("/system.slice/a.service", ["system.slice/a.service"], "/system.slice/a.service"),
+        ("/system.slice/a.service/main", ["system.slice/a.service"], "/system.slice/a.service"),
+        ("/system.slice/a.service", [], ""),
+        ("/", [], ""),
+        ("/", ["."], ""),
+        ("/../x", [], ""),
+        ("/gone.service", ["system.slice/a.service"], ""),
+        # Delegated without cpuset: of no use to us.
+        ("/system.slice/other.service", ["system.slice/other.service"], ""),
+    ],
+)
+def test_a_delegated_directory_is_found(tmp_path: Path, own: str, marked: list[str], where: str) -> None:
+    proc, point = delegated(tmp_path, own, *marked)
+    found = detect("auto", proc_root=proc)
+    assert isinstance(found, V2Enforcer) and found.root == point + where
+    agent = cgroup_paths.find("auto", "pinfold", proc_root=proc)
+    assert (agent.kind, agent.root) == ("cgroup2", found.root), "the agent finds the same"
+
+
+def test_a_directory_that_its_user_owns_is_found(tmp_path: Path) -> None:
+    """As root everything may be written: the fake says what may not."""
+    proc, point = delegated(tmp_path, "/system.slice/a.service")
+
+    class Owned(RealFs):
+        def writable(self, path: str) -> bool:
+            return path.startswith(f"{point}/system.slice/a.service")
+
+    found = detect("auto", proc_root=proc, fs=Owned())
+    assert isinstance(found, V2Enforcer) and found.root == f"{point}/system.slice/a.service"
+
+
+def test_we_move_to_a_leaf_of_our_own() -> None:
+    fs = FakeCgroups(2, 0b1111)
+    fs.mkdir("/cg/a.service")
+    fs.write("/cg/cgroup.subtree_control", "+cpuset +cpu")
+    fs.start(os.getpid(), "/cg/a.service")
+    enforcer = V2Enforcer("/cg/a.service", "pinfold", fs)
+    enforcer.apply(Desired(plain=3, exclusive={"a": Slot(0b1100)}))
+    assert fs.where(os.getpid()) == "/cg/a.service/pinfold.main"
+    assert effective(enforcer) == {"": 15, "plain": 3, "set.a": 12}
+    assert enforcer.differences(Desired(plain=3, exclusive={"a": Slot(0b1100)})) == ()
+    # Twice is nothing new; somebody else in it is not ours to move.
+    assert enforcer.apply(Desired(plain=3, exclusive={"a": Slot(0b1100)})).steps == ()
+
+
+def test_somebody_else_beside_us_is_left_where_it_is() -> None:
+    fs = FakeCgroups(2, 0b1111)
+    fs.mkdir("/cg/a.service")
+    fs.write("/cg/cgroup.subtree_control", "+cpuset +cpu")
+    fs.start(os.getpid(), "/cg/a.service")
+    fs.start(1, "/cg/a.service")
+    with pytest.raises(EnforcementError, match=r"processes sit in /cg/a.service itself \(\[1\]\)"):
+        V2Enforcer("/cg/a.service", "pinfold", fs).apply(Desired(plain=3))
+    assert fs.where(1) == "/cg/a.service"
+
+
+def test_the_agent_moves_to_the_same_leaf(tmp_path: Path) -> None:
+    (tmp_path / "cgroup.controllers").write_text("cpuset cpu\n")
+    (tmp_path / "cgroup.procs").write_text(f"{os.getpid()}\n")
+    found = cgroup_paths.find(str(tmp_path), "pinfold")
+    found.step_aside()
+    assert not (tmp_path / "pinfold.main").exists(), "the top of the whole hierarchy may have both"
+    (tmp_path / "cgroup.type").write_text("domain\n")
+    found.step_aside()
+    found.step_aside()
+    assert (tmp_path / "pinfold.main/cgroup.procs").read_text() == str(os.getpid())
