@@ -10,7 +10,7 @@ demo: $(VENV)/.run            ## see Pinfold do its main job on this host
 	$(BIN)/python demo/demo.py
 
 test: $(VENV)/.test check     ## lint, types, import rules and all tests
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 test-clients: $(VENV)/.test   ## third-party Mesos clients, unmodified; fetches their packages
 	$(BIN)/python -m pytest -q tests/clients

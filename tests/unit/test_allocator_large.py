@@ -100,3 +100,27 @@ def test_required_rules_hold(host: Topology) -> None:
         again = allocator.place(host, zones(host), host.online, free, Request(count, profile))
         assert again == placed
     assert fitted > 3
+
+
+def test_report_49_within_the_reports_own_limits() -> None:
+    """Thread time, so that a busy machine does not count: 50 ms for 34 nodes, 1 s for 64, on slower machines too."""
+    big = (1 << 36) - 1
+    nodes = tuple(
+        Node(i, big << 36 * i if i < 2 else 0, 1 << 30, tuple(10 if i == j else 20 for j in range(34)))
+        for i in range(34)
+    )
+    online = (1 << 72) - 1
+    cores = tuple(1 << cpu for cpu in range(72))
+    halves = (big, big << 36)
+    host = Topology(online=online, cores=cores, llcs=halves, dies=halves, packages=halves, nodes=nodes, possible=online)
+    with_cpus = {f"numa/{i}": half for i, half in enumerate(halves)}
+    start = time.thread_time()
+    assert allocator.place(host, with_cpus, online, online, Request(40, Profile("p"))).charge.bit_count() == 40
+    assert time.thread_time() - start < 0.05
+
+    host = HOSTS["packages"]
+    free = some(random.Random(49), host, 0.6)
+    wish = Profile("p", llc="preferred", device=DeviceAffinity("net:eth0", "preferred"))
+    start = time.thread_time()
+    assert allocator.place(host, zones(host), host.online, free, Request(200, wish)).charge.bit_count() == 200
+    assert time.thread_time() - start < 1
