@@ -166,8 +166,10 @@ class ProfileSource:
     """Looks at one URI again and again, from `start` to `stop`.
 
     `on_result` gets each look's outcome in the reactor's thread; if it raises, that look counts as failed and its
-    document is handed over again. `document` is the last good one (from `Known.document`), so that the same content
-    is not handed over twice. Raises SourceError for a configuration that cannot work.
+    document is handed over again. Before a new document is handed over, `prepare` gets it with what it is to call
+    when `on_result` may come; until then there is no other look. `document` is the last good one (from
+    `Known.document`), so that the same content is not handed over twice. Raises SourceError for a configuration that
+    cannot work.
     """
 
     def __init__(
@@ -178,6 +180,7 @@ class ProfileSource:
         run: Runner,
         random: Callable[[], float],
         on_result: Callable[[FetchResult], None],
+        prepare: Callable[[Fetched, Callable[[], None]], None] = lambda document, ready: ready(),
         document: bytes | None = None,
         poll_interval: float | None = None,
         max_random_wait: float = 0.0,
@@ -203,6 +206,7 @@ class ProfileSource:
         self._run = run
         self._random = random
         self._on_result = on_result
+        self._prepare = prepare
         self._digest = None if document is None else digest(document)
         self._validators = NO_VALIDATORS
         self._full_fetch_at = 0.0
@@ -283,11 +287,19 @@ class ProfileSource:
             # Only what changes a document in force waits: many providers would change at the same moment.
             delay = self._max_random_wait * self._random()
             log.info("profile document of %s changed, taken in %.1f s", self.uri, delay)
-            self._next = self._clock.callLater(delay, self._deliver, found)
+            self._next = self._clock.callLater(delay, self._take, found)
+        else:
+            self._take(found)
+
+    def _take(self, found: Look) -> None:
+        if isinstance(found.result, Fetched):
+            self._prepare(found.result, lambda: self._deliver(found))
         else:
             self._deliver(found)
 
     def _deliver(self, found: Look) -> None:
+        if self._stopped:  # while it was prepared
+            return
         good = not isinstance(found.result, Failed)
         try:
             self._on_result(found.result)

@@ -7,7 +7,8 @@ Decides whether a profile can be used for a new set here. What a document does t
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator, Mapping
+from typing import TypeVar
 
 from profiles import state as profile_state
 from profiles.mapping import Profile, definition
@@ -15,11 +16,13 @@ from provider import report
 from provider.inventory import Host, State
 from provider.operations import Catalogued
 
-__all__ = ["Catalogue", "used"]
+__all__ = ["Catalogue", "used", "would_be_active"]
 
 log = logging.getLogger(__name__)
 
 LOGGED = 100
+
+T = TypeVar("T")
 
 
 class Catalogue:
@@ -38,9 +41,17 @@ class Catalogue:
         many are alike."""
 
     @property
-    def active(self) -> list[Profile]:
+    def active(self) -> tuple[Profile, ...]:
         """Those that new sets may be made under."""
-        return [entry.profile for entry in self.entries.values() if entry.active]
+        return tuple(entry.profile for entry in self.entries.values() if entry.active)
+
+    def prepare(self, known: profile_state.Known) -> Iterator[None]:
+        """Look at the profiles that are to be judged soon, in short steps."""
+        if self._host is not None:
+            for one in known.profiles.values():
+                if one.definition not in self._judged:
+                    yield from self._look_at(self._host, one)
+                    yield
 
     def judge(self, known: profile_state.Known, host: Host) -> None:
         """Put in force what is known, on this host."""
@@ -50,9 +61,8 @@ class Catalogue:
         unmet: dict[str, str] = {}
         judged: dict[str, tuple[Profile, str]] = {}
         for name, one in known.profiles.items():
-            profile, reason = judged[one.definition] = self._judged.get(one.definition) or self._look_at(
-                host, one.profile
-            )
+            judgement = self._judged.get(one.definition) or at_once(self._look_at(host, one))
+            profile, reason = judged[one.definition] = judgement
             missing = not_supported(profile)
             entries[name] = Catalogued(profile, one.usable and not missing, missing if one.usable else one.reason)
             if missing or reason:
@@ -66,11 +76,32 @@ class Catalogue:
         if len(self._by_rules) > 2 * len(judged) + LOGGED:
             self._by_rules = {}
 
-    def _look_at(self, host: Host, profile: Profile) -> tuple[Profile, str]:
+    def _look_at(self, host: Host, one: profile_state.ProfileState) -> Generator[None, None, tuple[Profile, str]]:
+        profile = one.profile
         rules = profile.rules
-        if rules not in self._by_rules:
-            self._by_rules[rules] = report.unplaceable(host, rules)
-        return profile, self._by_rules[rules]
+        reason = self._by_rules.get(rules)
+        if reason is None:
+            reason = yield from report.unplaceable(host, rules)
+            if host is self._host:
+                self._by_rules[rules] = reason
+        if host is self._host:
+            self._judged[one.definition] = profile, reason
+        return profile, reason
+
+
+def at_once(steps: Generator[object, None, T]) -> T:
+    """Do all the steps and return what they come to."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+
+
+def would_be_active(known: profile_state.Known) -> tuple[Profile, ...]:
+    """`Catalogue.active` once this is in force."""
+    return tuple(one.profile for one in known.profiles.values() if one.usable and not not_supported(one.profile))
 
 
 def used(state: State) -> profile_state.Used:

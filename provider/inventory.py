@@ -20,10 +20,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 from agent_api.wire import mesos_pb2
 from profiles.mapping import Profile
-from provider import allocator, cpuset
+from provider import cpuset
 from provider.errors import StateError
 from provider.layout import Layout
 from provider.topology import Topology
@@ -36,12 +37,14 @@ __all__ = [
     "Figures",
     "Host",
     "Labels",
+    "Place",
     "RawKey",
     "State",
     "figures",
     "float_mask",
     "free",
     "held",
+    "places",
     "plain_mask",
     "raw",
     "raw_labels",
@@ -63,8 +66,20 @@ Source = mesos_pb2.Resource.CpuInfo.Source
 RawKey = tuple[str, str, bytes]
 """(zone, pool, reservation stack)."""
 
-Labels = Callable[[str, str, int, int], Mapping[str, str]]
-"""(zone, pool, CPUs there that no exclusive set holds, RAW amount there) -> the labels of that RAW."""
+
+class Place(NamedTuple):
+    """One zone and pool as it is now."""
+
+    zone: str
+    pool: str
+    free: int
+    """Mask of the CPUs that no exclusive set holds."""
+    room: int
+    """How many are RAW."""
+
+
+Labels = Callable[[Place], mesos_pb2.Labels]
+"""The labels of the RAW of a zone and pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,7 +392,7 @@ def _resource(provider_id: str, stack: bytes, amount: int, source: Source) -> me
 
 
 def raw_labels(
-    host: Host, profiles: Iterable[Profile], zone: str, pool: str, free_cpus: int, room: int
+    host: Host, profiles: Iterable[Profile], place: Place, largest: Callable[[Profile], int]
 ) -> dict[str, str]:
     """What can be had of a zone and pool, before asking:
 
@@ -385,31 +400,34 @@ def raw_labels(
     - `free_cpus_by_llc`: CPUs of each last-level cache that no exclusive set holds, "0:4,1:2" by the cache's index;
     - `distances`: of the zone's first node to each node of the topology, in its order;
     - `largest/PROFILE`: the most CPUs that a new set under this active profile can be charged in this zone.
+
+    `largest` tells the most that an exclusive set under these rules (`Profile.rules`) can have of `place.free`.
     """
-    labels = {"free_whole_cores": str(_whole_cores(host, free_cpus))}
-    llcs = [f"{i}:{(mask & free_cpus).bit_count()}" for i, mask in enumerate(host.topology.llcs) if mask & free_cpus]
+    labels = {"free_whole_cores": str(_whole_cores(host, place.free))}
+    llcs = [f"{i}:{(mask & place.free).bit_count()}" for i, mask in enumerate(host.topology.llcs) if mask & place.free]
     labels["free_cpus_by_llc"] = ",".join(llcs)
-    mask = host.layout.zones.get(zone, 0)
+    mask = host.layout.zones.get(place.zone, 0)
     near = next((node for node in host.topology.nodes if node.cpus & mask), None)
     if near is not None:
         labels["distances"] = ",".join(map(str, near.distances))
-    by_rules: dict[Profile, int] = {}
     for profile in profiles:
-        if profile.pool == pool:
-            most = room
-            if profile.mode == EXCLUSIVE and room:
-                rules = profile.rules
-                if rules not in by_rules:
-                    by_rules[rules] = allocator.largest(
-                        host.topology, host.layout.zones, host.pool(pool), free_cpus, rules, mems=host.allowed_mems
-                    )
-                most = by_rules[rules]
-            labels[f"largest/{profile.name}"] = str(min(most, room))
+        if profile.pool == place.pool:
+            most = place.room
+            if profile.mode == EXCLUSIVE and most:
+                most = min(most, largest(profile.rules))
+            labels[f"largest/{profile.name}"] = str(most)
     return labels
 
 
 def _whole_cores(host: Host, free_cpus: int) -> int:
     return sum(1 for core in host.topology.cores if core & free_cpus and not core & host.allowed & ~free_cpus)
+
+
+def places(host: Host, state: State) -> list[Place]:
+    """Every zone and pool that has CPUs, in the order of the layout."""
+    room, _ = _free_amounts(host, state)
+    taken = held(state)
+    return [Place(zone, pool, host.zone_pool(zone, pool) & ~taken, amount) for (zone, pool), amount in room.items()]
 
 
 def _labelled(source: Source, labels: Mapping[str, str]) -> Source:
@@ -422,12 +440,11 @@ def raw_resources(
     host: Host, state: State, provider_id: str, labels: Labels, amounts: Mapping[RawKey, int]
 ) -> list[mesos_pb2.Resource]:
     """One RAW resource for each amount; the labels are those of the zone and pool as they are in `state`."""
-    taken = held(state)
-    room, _ = _free_amounts(host, state)
+    there = {(place.zone, place.pool): place for place in places(host, state)}
     result = []
     for (zone, pool, stack), amount in amounts.items():
         source = Source(type=Source.RAW, zone=zone, pool=pool)
-        _labelled(source, labels(zone, pool, host.zone_pool(zone, pool) & ~taken, room.get((zone, pool), 0)))
+        source.metadata.CopyFrom(labels(there.get((zone, pool)) or Place(zone, pool, 0, 0)))
         result.append(_resource(provider_id, stack, amount, source))
     return result
 

@@ -15,13 +15,13 @@ It knows no sockets and no timers: `send` takes a call for the agent, `tick` is 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from agent_api.wire import mesos_pb2, resource_provider_pb2
+from agent_api.wire import mesos_pb2, pinfold_pb2, resource_provider_pb2
 from profiles import state as profile_state
 from provider import cpuset, inventory, operations, reconcile, report
-from provider.catalogue import Catalogue, used
+from provider.catalogue import Catalogue, used, would_be_active
 from provider.cgroups import Enforcer
 from provider.errors import ConfigError, EnforcementError
 from provider.inventory import Host, State
@@ -29,6 +29,7 @@ from provider.keeper import Keeper
 from provider.layout import Config, plan_layout
 from provider.operations import Change, Context, Operation, Record, Refusal
 from provider.outbox import Outbox
+from provider.room import RawLabels
 from provider.session import Event as Happening
 from provider.session import Session
 from provider.session import State as Standing
@@ -100,7 +101,10 @@ class Manager:
         self._reported = 0.0
         self._last_reconcile = 0.0
         self._keeper = Keeper(world.enforcer)
-        self._labels: dict[tuple[str, str, int, int], dict[str, str]] = {}
+        self._labels = RawLabels()
+        self._shown_topology = pinfold_pb2.Topology()
+        self._shown_profiles: list[pinfold_pb2.Profile] | None = None
+        """None: to be made for the next report."""
 
     # -- views ------------------------------------------------------------------------------------------------------
 
@@ -143,7 +147,8 @@ class Manager:
         self._state = stored.state
         self._outbox.load(stored.operations)
         self._host = self._look_at_host(None)
-        self._catalogue.judge(stored.profiles, self.host)
+        self._shown_topology = report.shown_topology(self.host)
+        self._judge_profiles(stored.profiles)
         self._reconsider_profiles()
         mark = reconcile.fingerprint(self.host)
         self._version = stored.version
@@ -157,6 +162,7 @@ class Manager:
         self.figures()
         self._keeper.repair(self.host, self._state, self._world.clock(), starting=True)
         self._judge()
+        self._labels.warm(self._state)
         self.session.handle(Happening.RECOVERED)
         figures = self.figures()
         log.info(
@@ -327,7 +333,7 @@ class Manager:
             provider_id=self._provider_id or "",
             version=self._version,
             profiles=self._catalogue.entries,
-            labels=self._raw_labels,
+            labels=self._labels,
             occupied=occupied,
             now=self._world.clock(),
             new_set_id=self._world.new_set_id(),
@@ -464,7 +470,7 @@ class Manager:
         call = self._call(Call.UPDATE_STATE)
         update = call.update_state
         provider_id = self._provider_id or ""
-        update.resources.extend(inventory.resources(self.host, self._state, provider_id, self._raw_labels))
+        update.resources.extend(inventory.resources(self.host, self._state, provider_id, self._labels))
         for record in self._outbox.pending:
             entry = update.operations.add()
             if record.framework_id is not None:
@@ -474,21 +480,20 @@ class Manager:
             entry.statuses.add().CopyFrom(record.status)
             entry.uuid.value = record.uuid
         update.resource_version_uuid.value = self._version
-        uri = self._config.uri
+        if self._shown_profiles is None:
+            self._shown_profiles = report.shown_profiles(self.host, self.profiles, self._catalogue.unmet)
         update.cpu_report.CopyFrom(
-            report.cpu_report(self.host, self._state, self.degraded, self.profiles, uri, self._catalogue.unmet)
+            report.cpu_report(
+                self.host,
+                self._state,
+                self.degraded,
+                self.profiles,
+                self._config.uri,
+                self._shown_topology,
+                self._shown_profiles,
+            )
         )
         self._send(call)
-
-    def _raw_labels(self, zone: str, pool: str, free_cpus: int, room: int) -> Mapping[str, str]:
-        key = (zone, pool, free_cpus, room)
-        found = self._labels.get(key)
-        if found is None:
-            if len(self._labels) > 4096:
-                self._labels.clear()
-            found = inventory.raw_labels(self.host, self._catalogue.active, zone, pool, free_cpus, room)
-            self._labels[key] = found
-        return found
 
     # -- publishing -------------------------------------------------------------------------------------------------
 
@@ -550,7 +555,7 @@ class Manager:
     def _host_changed(self) -> None:
         before = self.host
         self._host = self._look_at_host(before)
-        self._labels.clear()
+        self._labels.use(self.host, self._catalogue.active)
         mark = reconcile.fingerprint(self.host)
         if mark == reconcile.fingerprint(before):
             return
@@ -567,7 +572,8 @@ class Manager:
             self._host, self._host_mark = before, None
             return
         self._version = version
-        self._catalogue.judge(self.profiles, self.host)
+        self._shown_topology = report.shown_topology(self.host)
+        self._judge_profiles(self.profiles)
         self._want_report()
 
     def _judge(self) -> None:
@@ -576,6 +582,24 @@ class Manager:
             self._want_report()
 
     # -- profiles ---------------------------------------------------------------------------------------------------
+
+    def preparation(self, result: profile_state.Fetched) -> Iterator[None]:
+        """Work out in short steps what `profiles_fetched` of a new document will need; nothing is in force by it.
+
+        A document of a thousand profiles would hold up everything else if it was looked at in one turn.
+        """
+        now = self._world.clock()
+        known = profile_state.apply_result(
+            self.profiles, result, used(self._state), self._info.type, self._info.name, now
+        )
+        yield
+        yield from self._catalogue.prepare(known)
+        yield from self._labels.prepare(would_be_active(known), self._state)
+
+    def _judge_profiles(self, known: profile_state.Known) -> None:
+        self._catalogue.judge(known, self.host)
+        self._labels.use(self.host, self._catalogue.active)
+        self._shown_profiles = None
 
     def profiles_fetched(self, result: profile_state.FetchResult) -> None:
         """Take over what a look at the profile source gave. Raises StoreError where it cannot be stored."""
@@ -610,8 +634,7 @@ class Manager:
         if len(said) > LOGGED_CHANGES:
             log.info("profiles: and %d more changes", len(said) - LOGGED_CHANGES)
         if known.profiles != before.profiles:
-            self._labels.clear()
-            self._catalogue.judge(known, self.host)
+            self._judge_profiles(known)
         else:
             self._catalogue.known = known
         changed = (known.ok, known.outcome, known.profiles) != (before.ok, before.outcome, before.profiles)

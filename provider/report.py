@@ -6,17 +6,59 @@ anything else, and does no I/O.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Iterable, Mapping
 
 from agent_api.wire import pinfold_pb2
-from profiles.mapping import Profile
+from profiles.mapping import Profile, profile_from_definition
 from profiles.state import Known, views
 from profiles.uri import redact
 from provider import allocator, cpuset, inventory, topology
 from provider.errors import Refused
 from provider.inventory import CpuSet, Host, State
 
-__all__ = ["cpu_report", "unplaceable"]
+__all__ = ["cpu_report", "shown_profiles", "shown_topology", "unplaceable"]
+
+
+def shown_topology(host: Host) -> pinfold_pb2.Topology:
+    """The host. On a large one this takes a while, and it is the same for as long as the host is."""
+    shown = topology.to_wire(host.topology)
+    shown.allowed = cpuset.format_mask(host.allowed)
+    shown.reserved = cpuset.format_mask(host.layout.reserved & host.allowed)
+    shown.floor = cpuset.format_mask(host.floor)
+    shown.enforcement = host.enforcement
+    return shown
+
+
+def shown_profiles(host: Host, known: Known, unmet: Mapping[str, str]) -> list[pinfold_pb2.Profile]:
+    """The profiles by name; `unmet` are reasons by profile name (`unplaceable`)."""
+    result = []
+    for view in views(known):
+        reason = view.reason
+        if not reason and view.name in unmet:
+            reason = f"this host cannot meet it: {unmet[view.name]}"
+        if not reason:
+            reason = _not_in_full(host, profile_from_definition(view.definition))
+        result.append(
+            pinfold_pb2.Profile(
+                name=view.name,
+                state=view.state,
+                reason=reason,
+                since=view.since,
+                definition=view.definition,
+                placeable=view.name not in unmet,
+            )
+        )
+    return result
+
+
+def _not_in_full(host: Host, profile: Profile) -> str:
+    """What sets under a profile do not get on this host, although they can be made."""
+    if profile.partition != "member" and host.enforcement != "cgroup2":
+        return (
+            f"partition {profile.partition} needs cgroup v2, and this host enforces by {host.enforcement}: "
+            "its sets are made as member and shown as degraded"
+        )
+    return ""
 
 
 def cpu_report(
@@ -25,27 +67,13 @@ def cpu_report(
     degraded: Mapping[str, str],
     known: Known,
     profiles_uri: str | None,
-    unmet: Mapping[str, str],
+    shown: pinfold_pb2.Topology,
+    profiles: Iterable[pinfold_pb2.Profile],
 ) -> pinfold_pb2.CpuReport:
-    """The whole report. `degraded` are reasons by set id, `unmet` reasons by profile name (`unplaceable`)."""
+    """The whole report. `degraded` are reasons by set id."""
     report = pinfold_pb2.CpuReport(floor_cpus=host.floor.bit_count())
-    report.topology.CopyFrom(topology.to_wire(host.topology))
-    report.topology.allowed = cpuset.format_mask(host.allowed)
-    report.topology.reserved = cpuset.format_mask(host.layout.reserved & host.allowed)
-    report.topology.floor = cpuset.format_mask(host.floor)
-    report.topology.enforcement = host.enforcement
-    for view in views(known):
-        reason = view.reason
-        if not reason and view.name in unmet:
-            reason = f"this host cannot meet it: {unmet[view.name]}"
-        report.profiles.add(
-            name=view.name,
-            state=pinfold_pb2.Profile.State.Value(view.state),
-            reason=reason,
-            since=view.since,
-            definition=view.definition,
-            placeable=view.name not in unmet,
-        )
+    report.topology.CopyFrom(shown)
+    report.profiles.extend(profiles)
     for one in sorted(state.sets.values(), key=lambda one: (one.created, one.id)):
         report.cpusets.append(_cpuset(host, state, one, degraded.get(one.id, "")))
     if profiles_uri is not None:
@@ -88,10 +116,11 @@ def _cpuset(host: Host, state: State, one: CpuSet, reason: str) -> pinfold_pb2.C
     return shown
 
 
-def unplaceable(host: Host, profile: Profile) -> str:
+def unplaceable(host: Host, profile: Profile) -> Generator[None, None, str]:
     """Why no set under the profile could be made even if nothing were taken; "" where one could.
 
-    Asked with the smallest numbers of CPUs that can meet a rule: one or one core, in one node or in each.
+    Asked with the smallest numbers of CPUs that can meet a rule: one or one core, in one node or in each. On a large
+    host each of these takes its time, so it stops after each.
     """
     pool = host.pool(profile.pool)
     if profile.pool not in host.layout.pools:
@@ -105,13 +134,17 @@ def unplaceable(host: Host, profile: Profile) -> str:
     if profile.memory.policy == "interleave":
         there = sum(1 for node in host.topology.nodes if node.cpus & pool and host.allowed_mems >> node.id & 1)
         nodes = profile.memory.nodes or there
-    reason = ""
-    for cpus in sorted({1, nodes, *widths, *(width * nodes for width in widths)}):
-        try:
-            request = allocator.Request(cpus=cpus, profile=profile)
-            allocator.place(host.topology, host.layout.zones, pool, pool, request, mems=host.allowed_mems)
-        except Refused as refusal:
-            reason = reason or str(refusal)
-        else:
+    requests = [
+        allocator.Request(cpus=cpus, profile=profile)
+        for cpus in sorted({1, nodes, *widths, *(width * nodes for width in widths)})
+    ]
+    where = (host.topology, host.layout.zones, pool, pool)
+    for request in requests:
+        if allocator.can_place(*where, request, mems=host.allowed_mems):
             return ""
-    return reason
+        yield
+    try:
+        allocator.place(*where, requests[0], mems=host.allowed_mems)
+    except Refused as refusal:
+        return str(refusal)
+    return ""

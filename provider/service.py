@@ -15,14 +15,18 @@ import os
 import random
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from twisted.internet.task import Cooperator
 
 from agent_api.wire import codec, mesos_pb2
 from migrations.database import DatabaseError
 from profiles.errors import ProfilesError
 from profiles.source import ProfileSource, in_thread
+from profiles.state import Fetched
 from provider import cgroups, cpuset, inventory, sysfs
 from provider.client import MEDIA, Client, parse_target
 from provider.errors import ConfigError, HeldError, ProviderError
@@ -220,6 +224,7 @@ class Service:
         """Open everything and recover the state. Raises our own errors where that is impossible."""
         self._reactor = reactor
         self._cgroup_lock = -1
+        self._slices = Cooperator(scheduler=lambda step: reactor.callLater(0, step))
         self.status = 0
         info = load_info(options.config)
         config = load_config(info)
@@ -270,12 +275,19 @@ class Service:
             run=in_thread(self._reactor),
             random=random.random,
             on_result=self.manager.profiles_fetched,
+            prepare=self._prepare,
             document=self.manager.profiles.document,
             poll_interval=config.poll_interval_seconds,
             max_random_wait=config.max_random_wait_seconds,
             ca_file=config.ca_file,
             credentials_file=config.credentials_file,
         )
+
+    def _prepare(self, document: Fetched, ready: Callable[[], None]) -> None:
+        """Look at a new document in slices of a few milliseconds, with whatever else happens in between."""
+        done = self._slices.cooperate(self.manager.preparation(document)).whenDone()
+        done.addErrback(lambda failure: log.error("a profile document was not prepared: %s", failure))
+        done.addCallback(lambda _: ready())
 
     def start(self) -> None:
         """Called in the reactor: connect, look at the profiles, watch the kernel."""
@@ -293,6 +305,7 @@ class Service:
                 call.cancel()
         if self._source is not None:
             self._source.stop()
+        self._slices.stop()
         return self.client.stop()
 
     def close(self) -> None:

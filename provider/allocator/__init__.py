@@ -10,7 +10,16 @@ change an answer, and never reads a file or a clock.
 
 from __future__ import annotations
 
-from provider.allocator.placing import explain, free_whole_cores, largest, place
+from provider.allocator.placing import can_place, explain, free_whole_cores, largest, place
 from provider.allocator.request import Placement, PlacementRefused, Request
 
-__all__ = ["Placement", "PlacementRefused", "Request", "explain", "free_whole_cores", "largest", "place"]
+__all__ = [
+    "Placement",
+    "PlacementRefused",
+    "Request",
+    "can_place",
+    "explain",
+    "free_whole_cores",
+    "largest",
+    "place",
+]

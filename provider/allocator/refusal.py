@@ -5,22 +5,17 @@ Decides the words, the nearest quantity and the largest one; whether something f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import accumulate
 
 from profiles.mapping import Memory
 from provider.allocator.budget import MAX_WORK, Budget
+from provider.allocator.largest import Fits, largest_of, of_size, usable_of
 from provider.allocator.request import PlacementRefused, Request
 from provider.allocator.rules import Case, whole_cores
 from provider.cpuset import format_mask
 
-__all__ = ["check", "check_quantities", "largest_of", "refused", "unreadable"]
-
-Fits = Callable[[Case], bool]
-
-MAX_TRIES = 24
-"""How many quantities are tried, at most, to find the largest one and the next larger one that would fit."""
+__all__ = ["check", "check_quantities", "refused", "unreadable"]
 
 
 def check(zones: Mapping[str, int], request: Request) -> None:
@@ -169,7 +164,7 @@ def _bind_words(case: Case, what: str) -> tuple[str, int]:
     most, group = _most(case, list(case.node_groups()))
     place = "".join(f" (node {node.id})" for node in case.host.nodes if node.cpus & group)
     if limit == 0:
-        size = sum(case.sizes(case.node_groups()))
+        size = sum(case.sizes("nodes"))
         return f"{what} asked for, bound to memory {rule}; the nodes with memory have {size} CPUs of the pool{note}", 0
     if limit == 1:
         return (
@@ -181,35 +176,13 @@ def _bind_words(case: Case, what: str) -> tuple[str, int]:
 
 def _most(case: Case, groups: Iterable[int]) -> tuple[int, int]:
     """(how many CPUs the group with the most has, that group)."""
-    usable = _usable(case)
+    usable = usable_of(case)
     return max((((usable & group).bit_count(), group) for group in groups), key=lambda item: item[0], default=(0, 0))
 
 
 def _count_nodes(case: Case) -> int:
-    usable = _usable(case)
+    usable = usable_of(case)
     return sum(1 for mask in case.node_groups() if mask & usable)
-
-
-def _usable(case: Case) -> int:
-    """CPUs that may be chosen, those of whole cores only where the profile wants these; the held ones too."""
-    mask = case.choice | case.held
-    kinds = case.host.kinds
-    if case.profile.core_kind != "any" and kinds:
-        mask &= case.held | sum(kind.cpus for kind in kinds if kind.name == case.profile.core_kind)
-    return whole_cores(case.host, mask) | case.held if case.whole and not case.shrinks else mask
-
-
-def _of_size(case: Case, zones: Mapping[str, int], total: int) -> Case | None:
-    """The same case for another total; None where it is not clear what its zones would be."""
-    count = total if case.shrinks else total - case.held.bit_count()
-    if count < 1:
-        return None
-    changed = replace(case, total=total, count=count)
-    if case.zones is None:
-        return changed
-    if case.shrinks or len(case.zones) != 1:
-        return None
-    return replace(changed, zones=dict.fromkeys(case.zones, count))
 
 
 def _nearest(case: Case, zones: Mapping[str, int], fits: Fits) -> tuple[int, int]:
@@ -217,7 +190,7 @@ def _nearest(case: Case, zones: Mapping[str, int], fits: Fits) -> tuple[int, int
     below = above = 0
     step = 2 * max((core.bit_count() for core in case.host.cores), default=1)
     for total in range(case.total - 1, max(0, case.total - step - 1), -1):
-        other = _of_size(case, zones, total)
+        other = of_size(case, total)
         if other is not None and fits(other):
             below = total
             break
@@ -229,84 +202,8 @@ def _nearest(case: Case, zones: Mapping[str, int], fits: Fits) -> tuple[int, int
             below = largest_of(region, fits, case.total - 1)
     free = case.choice.bit_count() + case.held.bit_count()
     for total in range(case.total + 1, min(free, case.total + step) + 1):
-        other = _of_size(case, zones, total)
+        other = of_size(case, total)
         if other is not None and fits(other):
             above = total
             break
     return below, above
-
-
-def largest_of(case: Case, fits: Fits, limit: int | None = None) -> int:
-    """The largest total of at most `limit` that fits; 0 where none does.
-
-    The totals that are looked at are those at which a rule changes its mind: the sums of what is free in the fullest
-    groups, and the sizes of the largest ones.
-    """
-    best = 0
-    masks = list(case.devices or ()) if _device_required(case) else [case.host.online]
-    for mask in masks:
-        region = replace(case, choice=case.choice & mask)
-        best = max(best, _largest_in(region, fits, limit))
-    return best
-
-
-def _device_required(case: Case) -> bool:
-    return case.profile.device is not None and case.profile.device.affinity == "required"
-
-
-def _largest_in(case: Case, fits: Fits, limit: int | None) -> int:
-    usable = _usable(case)
-    top = usable.bit_count()
-    if limit is not None:
-        top = min(top, limit)
-    free_by_rule = not (case.binds or case.interleaves or case.profile.llc == "required")
-    if free_by_rule and not case.whole:
-        return top
-    groups = [
-        [v.mask & case.memory if case.binds else v.mask for v in vertices]
-        for vertices in (case.tree.nodes, case.tree.llcs, case.tree.packages)
-    ]
-    totals = {top, usable.bit_count()}
-    for masks in groups:
-        totals.update(_sums(usable, masks))
-        totals.update(_sums(case.pool, masks))
-    nodes = [v.mask for v in case.tree.nodes]
-    for node in nodes if case.binds else ():
-        totals.update(_sums(usable & node, groups[1]))
-    if case.whole:
-        # A total is at most this far above a sum of whole cores, where all cores have the same width.
-        width = min((core.bit_count() for core in case.host.cores if core & usable), default=1)
-        totals |= {total - total % width for total in totals}
-    tries = 0
-    for total in sorted((t for t in totals if 0 < t <= top), reverse=True):
-        other = _of_size(case, {}, total)
-        if other is None or not _plausible(other, usable):
-            continue
-        if fits(other):
-            return total
-        tries += 1
-        if tries >= MAX_TRIES:
-            break
-    return 0
-
-
-def _sums(mask: int, groups: Iterable[int]) -> list[int]:
-    sizes = sorted(((mask & group).bit_count() for group in groups), reverse=True)
-    return list(accumulate(sizes)) + sizes
-
-
-def _plausible(case: Case, usable: int) -> bool:
-    """A quick look at the rules by numbers, before the search is asked."""
-    limit = case.most_nodes()
-    if limit == 0 or case.most_llcs() == 0:
-        return False
-    if limit is not None and _top(usable, case.node_groups(), limit) < case.total:
-        return False
-    if case.in_package() and _top(usable & case.memory, [v.mask for v in case.tree.packages], 1) < case.total:
-        return False
-    llcs = case.most_llcs()
-    return llcs is None or _top(usable, [v.mask for v in case.tree.llcs], llcs) >= case.total
-
-
-def _top(mask: int, groups: Iterable[int], number: int) -> int:
-    return sum(sorted(((mask & group).bit_count() for group in groups), reverse=True)[:number])

@@ -91,17 +91,25 @@ class Case:
             return (everything,) if self.relaxed else (named | self.held,)
         return (*(kind.cpus for kind in kinds if not self.held & ~kind.cpus), everything)
 
-    def sizes(self, groups: tuple[int, ...]) -> list[int]:
-        """CPUs of the pool in each group, the largest first."""
-        return sorted(((self.pool & group).bit_count() for group in groups), reverse=True)
+    def sizes(self, kind: str) -> tuple[int, ...]:
+        """CPUs of the pool in each of the "nodes" with memory, of the "llcs" or of the "packages" (those near to
+        memory), the largest first."""
+        return self.tree.sizes(kind, self.pool, self.memory)[0]
+
+    def sums(self, kind: str) -> frozenset[int]:
+        """Totals at which a rule by size can change its mind: these sizes, and those of the largest ones together.
+
+        Memory is left out where the profile does not bind.
+        """
+        return self.tree.sizes(f"all {kind}", self.pool, self.memory if self.binds else -1)[1]
 
     def node_groups(self) -> tuple[int, ...]:
-        return tuple(v.mask for v in self.tree.nodes if v.mask & self.memory)
+        return self.tree.near(self.memory)
 
-    def fewest(self, groups: tuple[int, ...]) -> int:
-        """How few of the groups could hold the set by their size; 0 where all of them could not."""
+    def fewest(self, kind: str) -> int:
+        """How few of these groups could hold the set by their size; 0 where all of them could not."""
         rest = self.total
-        for number, size in enumerate(self.sizes(groups), 1):
+        for number, size in enumerate(self.sizes(kind), 1):
             rest -= size
             if rest <= 0:
                 return number
@@ -126,24 +134,23 @@ class Case:
         """How many nodes a `bind` set may have; None: any number. 0: the pool's nodes could not hold it."""
         if not self.binds:
             return None
-        sizes = self.sizes(self.node_groups())
+        sizes = self.sizes("nodes")
         if self.total <= (sizes[0] if sizes else 0):
             return 1
-        return None if self.in_package() else self.fewest(self.node_groups())
+        return None if self.in_package() else self.fewest("nodes")
 
     def in_package(self) -> bool:
         """Whether a `bind` set is too large for a node and has to be in one package."""
         if not self.binds:
             return False
-        nodes = self.sizes(self.node_groups())
-        packages = self.sizes(tuple(v.mask & self.memory for v in self.tree.packages))
+        nodes, packages = self.sizes("nodes"), self.sizes("packages")
         return (nodes[0] if nodes else 0) < self.total <= (packages[0] if packages else 0)
 
     def most_llcs(self) -> int | None:
         """How many caches an `llc: required` set may have; None: any number, 0: all of them could not hold it."""
         if self.profile.llc != "required" or self.relaxed:
             return None
-        return self.fewest(tuple(v.mask for v in self.tree.llcs))
+        return self.fewest("llcs")
 
     def problems(self, among: int) -> Iterator[Problem]:
         """The problems for CPUs of `among` (one of `tries`); the least key of their answers is the best answer.
@@ -243,10 +250,7 @@ def cases(
     pool &= host.online
     free &= pool & ~request.holds
     profile = request.profile
-    memory = 0
-    for node in host.nodes:
-        if node.has_memory and (mems is None or mems >> node.id & 1):
-            memory |= node.cpus
+    memory = known.memory(mems)
     devices: tuple[int, ...] | None = None
     if profile.device is not None:
         matches = match_devices(host, profile.device.match)
@@ -316,8 +320,4 @@ def _quantities(zones: Mapping[str, int], charge: int, request: Request, shrinks
 
 def whole_cores(host: Topology, mask: int) -> int:
     """The CPUs of `mask` in cores that lie in it with all their online CPUs."""
-    whole = 0
-    for core in host.cores:
-        if not core & ~mask:
-            whole |= core
-    return whole
+    return tables(host).whole_cores(mask)

@@ -12,9 +12,11 @@ each piece then counts as a group of its own. A core that is cut by a group is w
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import gcd
+from typing import Any, TypeVar
 
 from provider.allocator.order import Order
 from provider.cpuset import ids, lowest
@@ -27,6 +29,9 @@ _REMOTE = 20
 _MAX_TOPOLOGIES = 8
 _MAX_TREES = 16
 _MAX_MEMOS = 32
+_MAX_KNOWN = 4096
+
+T = TypeVar("T")
 
 Memo = dict[tuple[object, ...], list[tuple[int, int] | None]]
 """(shape, state of the group) -> its table: key without ids and, as if the group began at CPU 0, the ids."""
@@ -81,6 +86,60 @@ class Tree:
     """Whether no cache and no zone is larger than a node, and each node is a vertex of its own."""
     uniform: bool
     """Whether all nodes are equally far apart, so that distances decide nothing."""
+    known: dict[object, Any] = field(default_factory=dict)
+    """What is worked out once for a pool or a set of memory nodes; kept small."""
+
+    def remember(self, key: object, make: Callable[[], T]) -> T:
+        """The value under the key, made where it is not there."""
+        found: T | None = self.known.get(key)
+        if found is None:
+            if len(self.known) >= _MAX_KNOWN:
+                self.known.clear()
+            found = self.known[key] = make()
+        return found
+
+    def near(self, memory: int) -> tuple[int, ...]:
+        """The nodes whose CPUs are in `memory`, the CPUs of nodes with memory."""
+        return self.remember(("near", memory), lambda: tuple(v.mask for v in self.nodes if v.mask & memory))
+
+    def sizes(self, kind: str, pool: int, memory: int) -> tuple[tuple[int, ...], frozenset[int]]:
+        """(how many CPUs of the pool are in each group of a kind, the largest first; these and the sums of the first
+        ones). Of `nodes` those with memory count, and of `packages` the CPUs near to memory; with `all ` before the
+        kind every group counts with its CPUs near to memory."""
+        return self.remember((kind, pool, memory), lambda: self._sizes(kind, pool, memory))
+
+    def _sizes(self, kind: str, pool: int, memory: int) -> tuple[tuple[int, ...], frozenset[int]]:
+        groups = {"nodes": self.nodes, "llcs": self.llcs, "packages": self.packages}[kind.removeprefix("all ")]
+        masks = [vertex.mask for vertex in groups]
+        if kind == "nodes":
+            masks = [mask for mask in masks if mask & memory]
+        elif kind != "llcs":
+            masks = [mask & memory for mask in masks]
+        sizes = tuple(sorted(((pool & mask).bit_count() for mask in masks), reverse=True))
+        return sizes, frozenset((*sizes, *accumulate(sizes)))
+
+    def groups_with(self, mask: int) -> tuple[list[Vertex], list[Vertex], list[Vertex]]:
+        """The nodes, caches and packages that have a CPU of `mask`."""
+        nodes: list[Vertex] = []
+        llcs: list[Vertex] = []
+        packages: list[Vertex] = []
+        left = [self.root]
+        while left:
+            vertex = left.pop()
+            if not vertex.mask & mask:
+                continue
+            if vertex.node >= 0:
+                nodes.append(vertex)
+            if vertex.llc:
+                llcs.append(vertex)
+            if vertex.package:
+                packages.append(vertex)
+            left.extend(vertex.children)
+        return nodes, llcs, packages
+
+    def node_around(self, mask: int) -> Vertex | None:
+        """The node that all of `mask` is in."""
+        return next((vertex for vertex in self.nodes if not mask & ~vertex.mask), None) if mask else None
 
 
 @dataclass(slots=True, eq=False)
@@ -99,6 +158,40 @@ class Tables:
     trees: OrderedDict[tuple[tuple[str, int], ...], Tree] = field(default_factory=OrderedDict)
     memos: dict[int, tuple[Order, Memo]] = field(default_factory=dict)
     shapes: dict[object, int] = field(default_factory=dict)
+    forms: tuple[tuple[tuple[int, ...], int], ...] = ()
+    """Cores of one form together: (by how many ids each of their CPUs is above the lowest, those lowest ones)."""
+    memories: dict[int | None, int] = field(default_factory=dict)
+
+    def whole_cores(self, mask: int) -> int:
+        """The CPUs of `mask` in cores that lie in it with all their online CPUs."""
+        whole = 0
+        for offsets, lows in self.forms:
+            for offset in offsets:
+                lows &= mask >> offset
+            if lows:
+                for offset in offsets:
+                    whole |= lows << offset
+        return whole
+
+    def narrowest(self, mask: int) -> int:
+        """The fewest CPUs of a core that has some in `mask`; 1 where none has."""
+        for offsets, lows in self.forms:
+            if any(lows & mask >> offset for offset in offsets):
+                return len(offsets)
+        return 1
+
+    def memory(self, mems: int | None) -> int:
+        """The CPUs of nodes with memory that may be used."""
+        found = self.memories.get(mems)
+        if found is None:
+            found = 0
+            for node in self.host.nodes:
+                if node.has_memory and (mems is None or mems >> node.id & 1):
+                    found |= node.cpus
+            if len(self.memories) >= _MAX_TREES:
+                self.memories.clear()
+            self.memories[mems] = found
+        return found
 
     def memo_of(self, order: Order) -> Memo:
         """Tables worked out under this order; whoever fills it keeps it small."""
@@ -136,11 +229,21 @@ def tables(host: Topology) -> Tables:
     width = max(host.online.bit_length(), 1)
     bit = {1 << cpu: 1 << (width - 1 - cpu) for cpu in range(width) if host.online >> cpu & 1}
     step = gcd(*(core.bit_count() for core in host.cores)) or 1
-    found = Tables(host, width, bit, step, _distances(host))
+    found = Tables(host, width, bit, step, _distances(host), forms=_forms(host))
     _known[id(host)] = found
     while len(_known) > _MAX_TOPOLOGIES:
         _known.popitem(last=False)
     return found
+
+
+def _forms(host: Topology) -> tuple[tuple[tuple[int, ...], int], ...]:
+    forms: dict[tuple[int, ...], int] = {}
+    for core in host.cores:
+        if core:
+            low = lowest(core)
+            offsets = tuple(ids(core >> (low.bit_length() - 1)))
+            forms[offsets] = forms.get(offsets, 0) | low
+    return tuple(sorted(forms.items(), key=lambda form: (len(form[0]), form[0])))
 
 
 def _distances(host: Topology) -> tuple[tuple[int, ...], ...]:

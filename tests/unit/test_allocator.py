@@ -19,6 +19,18 @@ from tests.unit.machines import A6, D16, G34, H28, L8, P18, Q16, S8, T8, U4, hos
 BIND = Memory("bind", "required")
 
 
+MACHINES = [host(records) for records in (S8, D16, T8, L8, A6, Q16, P18, H28)]
+PROFILES = st.builds(
+    Profile,
+    name=st.just("p"),
+    core_siblings=st.sampled_from(["preferred", "required", "denied", "denied_preferred", "none"]),
+    placement=st.sampled_from(["pack", "spread"]),
+    memory=st.sampled_from([Memory(), Memory("bind"), BIND, Memory("interleave"), Memory("interleave", "required", 2)]),
+    llc=st.sampled_from(["preferred", "none", "required"]),
+    core_kind=st.sampled_from(["any", "performance", "efficiency"]),
+)
+
+
 def zones(machine: Topology) -> dict[str, int]:
     return {f"numa/{node.id}": node.cpus for node in machine.nodes if node.cpus}
 
@@ -304,6 +316,35 @@ def test_what_can_be_had() -> None:
     )
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from([D16, Q16, P18, H28, L8]),
+    st.data(),
+    st.integers(0, (1 << 28) - 1),
+    st.integers(0, (1 << 28) - 1),
+    st.sampled_from([None, 0b1, 0b10]),
+)
+def test_the_largest_of_nodes_that_are_alike_is_that_of_each(
+    records: dict[str, Any], data: st.DataObject, mask: int, outside: int, mems: int | None
+) -> None:
+    """What is kept of one node is told of another only where it is true of it."""
+    shared = host(records)
+    pool = shared.online & ~outside
+    for _ in range(3):
+        profile = data.draw(PROFILES)
+        for region in [*zones(shared).values(), shared.online]:
+            fresh = replace(shared)  # nothing is known of it yet
+            free = pool & mask & region
+            told = allocator.largest(shared, zones(shared), pool, free, profile, mems=mems)
+            assert told == allocator.largest(fresh, zones(fresh), pool, free, profile, mems=mems)
+            fit = [
+                n
+                for n in range(1, free.bit_count() + 1)
+                if allocator.can_place(fresh, zones(fresh), pool, free, Request(n, profile), mems=mems)
+            ]
+            assert told == max(fit, default=0)
+
+
 def test_an_explanation_names_the_step_that_decided() -> None:
     machine = host(D16)
     lines = allocator.explain(
@@ -317,18 +358,6 @@ def test_an_explanation_names_the_step_that_decided() -> None:
     assert "1 are free" in refused[0]
 
 
-MACHINES = [host(records) for records in (S8, D16, T8, L8, A6, Q16, P18, H28)]
-PROFILES = st.builds(
-    Profile,
-    name=st.just("p"),
-    core_siblings=st.sampled_from(["preferred", "required", "denied", "denied_preferred", "none"]),
-    placement=st.sampled_from(["pack", "spread"]),
-    memory=st.sampled_from([Memory(), Memory("bind"), BIND, Memory("interleave"), Memory("interleave", "required", 2)]),
-    llc=st.sampled_from(["preferred", "none", "required"]),
-    core_kind=st.sampled_from(["any", "performance", "efficiency"]),
-)
-
-
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(MACHINES), PROFILES, st.integers(0, (1 << 28) - 1), st.integers(1, 12), st.integers(0, 12))
 def test_whatever_is_asked_the_rules_hold(
@@ -337,9 +366,12 @@ def test_whatever_is_asked_the_rules_hold(
     pool = machine.online
     free = mask & pool
     request = Request(count, profile)
+    fits = allocator.can_place(machine, zones(machine), pool, free, request)
     try:
         placed = allocator.place(machine, zones(machine), pool, free, request)
+        assert fits
     except Refused as refused:
+        assert not fits
         if refused.nearest is not None:
             again = allocator.place(machine, zones(machine), pool, free, Request(refused.nearest, profile))
             assert again.charge.bit_count() == refused.nearest

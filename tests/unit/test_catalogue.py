@@ -9,8 +9,9 @@ import pytest
 
 from profiles.mapping import parse_document
 from profiles.state import EMPTY, Fetched, Known, apply_document
-from provider.catalogue import LOGGED, Catalogue
+from provider.catalogue import LOGGED, Catalogue, would_be_active
 from provider.layout import Config, PoolConfig
+from provider.report import shown_profiles
 from tests.unit.hosts import D16, S8, host
 
 CARD = {"device": {"match": "net:none-such"}}
@@ -42,6 +43,35 @@ def test_what_this_host_never_meets_is_active_with_the_reason() -> None:
     # Another host, another judgement.
     catalogue.judge(catalogue.known, host(D16, Config(pools=(PoolConfig("rt", cpus=0b1000),))))
     assert set(catalogue.unmet) == {"card"}
+
+
+@pytest.mark.parametrize(("enforcement", "told"), [("cgroup2", False), ("cgroup1", True), ("affinity", True)])
+def test_a_partition_that_this_host_has_not_is_told(enforcement: str, told: bool) -> None:
+    """The set is made all the same, exclusive and as a member: the profile is placeable and says what is missing."""
+    place = host(S8, enforcement=enforcement)
+    catalogue = Catalogue()
+    catalogue.judge(known({"plain": {}, "island": {"partition": "isolated"}}), place)
+    shown = {one.name: one for one in shown_profiles(place, catalogue.known, catalogue.unmet)}
+    assert shown["plain"].reason == ""
+    assert shown["island"].placeable
+    assert shown["island"].reason == (
+        f"partition isolated needs cgroup v2, and this host enforces by {enforcement}: its sets are made as member and "
+        "shown as degraded"
+        if told
+        else ""
+    )
+
+
+def test_profiles_are_looked_at_beforehand_in_steps() -> None:
+    catalogue, place = Catalogue(), host(S8)
+    catalogue.judge(EMPTY, place)
+    document = known({"plain": {}, "card": CARD, "whole": {"core_siblings": "required"}})
+    assert len(list(catalogue.prepare(document))) >= 3
+    assert not catalogue.entries and not catalogue.unmet, "nothing is in force by it"
+    assert not list(catalogue.prepare(document)), "each is looked at once"
+    catalogue.judge(document, place)
+    assert set(catalogue.unmet) == {"card"}
+    assert catalogue.active == would_be_active(document)
 
 
 def test_a_kind_of_core_that_a_hybrid_host_has_none_of_in_the_pool() -> None:

@@ -15,11 +15,12 @@ from provider import cpuset, inventory
 from provider.errors import StateError
 from provider.inventory import State
 from provider.layout import Config, PoolConfig
+from provider.room import RawLabels
 from tests.unit.hosts import D16, S8, U4, host, make_set
 
 
-def no_labels(zone: str, pool: str, free: int, room: int) -> dict[str, str]:
-    return {}
+def no_labels(place: inventory.Place) -> mesos_pb2.Labels:
+    return mesos_pb2.Labels()
 
 
 def stack(*roles: str) -> bytes:
@@ -193,7 +194,7 @@ def test_raw_labels_tell_what_can_be_had() -> None:
         Profile(name="elsewhere", pool="rt"),
     ]
     here = place.zone_pool("numa/0", "default") & ~inventory.held(state)
-    labels = inventory.raw_labels(place, wishes, "numa/0", "default", here, 5)
+    labels = labels_of(place, wishes, inventory.Place("numa/0", "default", here, 5))
     assert labels["free_whole_cores"] == "2"
     assert labels["free_cpus_by_llc"] == "0:5"
     assert labels["distances"].split(",")[0] == "10"
@@ -201,7 +202,34 @@ def test_raw_labels_tell_what_can_be_had() -> None:
     assert labels["largest/whole"] == "4"
     assert labels["largest/shared"] == "5"
     assert "largest/elsewhere" not in labels
-    assert inventory.raw_labels(place, wishes[:1], "numa/0", "default", here, 3)["largest/any"] == "3"
+    assert labels_of(place, wishes[:1], inventory.Place("numa/0", "default", here, 3))["largest/any"] == "3"
+
+
+def labels_of(host: inventory.Host, profiles: list[Profile], place: inventory.Place) -> dict[str, str]:
+    labels = RawLabels()
+    labels.use(host, tuple(profiles))
+    return {label.key: label.value for label in labels(place).labels}
+
+
+def test_labels_are_worked_out_beforehand_for_profiles_that_come() -> None:
+    place, state = host(D16), State().with_set(make_set("a", "1"))
+    before, after = (Profile(name="old"),), (Profile(name="new", core_siblings="required"), Profile(name="old"))
+    labels = RawLabels()
+    labels.use(place, before)
+    steps = list(labels.prepare(after, state))
+    assert len(steps) > 4, "one for each profile and zone, and one for each zone"
+    here = inventory.places(place, state)[0]
+    # Nothing of it is told before they are in use.
+    assert [label.key for label in labels(here).labels][-1] == "largest/old"
+    labels.use(place, after)
+    ready = labels._made
+    assert set(ready) == set(inventory.places(place, state))
+    told = {label.key: label.value for label in labels(here).labels}
+    assert (told["largest/new"], told["largest/old"]) == ("4", "5")
+    assert told == labels_of(place, list(after), here)
+    # Another host: nothing that was worked out counts.
+    labels.use(host(D16), after)
+    assert not labels._made
 
 
 def test_memory_nodes_of_a_shared_set_follow_its_cpus() -> None:
