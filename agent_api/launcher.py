@@ -506,7 +506,9 @@ class Launcher:
 
     def _kill_remains(self, entry: _Task) -> None:
         """A shim that was killed leaves the command running; the task is over, so its processes must not stay."""
-        mark = f"{_MARK}={entry.path}".encode()
+        # By the place where it was started: the agent's directory may have been moved since.
+        spec = shim.trusted_json(entry.path / "spec.json") or {}
+        mark = f"{_MARK}={spec.get('own_environment', {}).get(_MARK, entry.path)}".encode()
         for _ in range(5):
             found = []
             for name in os.listdir("/proc"):  # noqa: PTH208

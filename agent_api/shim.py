@@ -297,10 +297,12 @@ def _command(spec: dict[str, Any], task_dir: Path, status: int) -> NoReturn:
 
 
 class Shim:
-    """One task, from pid.json to exit.json."""
+    """One task, from pid.json to exit.json. Its working directory is the task's, which it follows where that is moved."""
 
     def __init__(self, task_dir: Path, status_fd: int | None) -> None:
         self.dir = task_dir
+        """Where it was at the start."""
+        self.files = Path()
         self.status_fd = status_fd
         self.child = 0
         self.deadline: float | None = None
@@ -312,10 +314,10 @@ class Shim:
         # Before anybody can know our pid: a SIGTERM only says that there may be a kill.json, it must not end us.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, signal.SIGTERM})
         mine = {"pid": os.getpid(), "start_ticks": process_start(os.getpid()), "boot_id": boot_id()}
-        if not replace_file(self.dir / "pid.json", json.dumps(mine).encode(), once=True):
+        if not replace_file(self.files / "pid.json", json.dumps(mine).encode(), once=True):
             self.tell({"already": True})
             return 3
-        spec = trusted_json(self.dir / "spec.json")
+        spec = trusted_json(self.files / "spec.json")
         try:
             if spec is None:
                 raise StartError(f"{self.dir}/spec.json cannot be read")
@@ -328,9 +330,9 @@ class Shim:
             self.end(failed=f"the shim failed: {exc!r}")
             self.tell({"failed": f"the shim failed: {exc!r}"})
             return 0
-        replace_file(self.dir / "started.json", json.dumps({"pid": self.child}).encode())
+        replace_file(self.files / "started.json", json.dumps({"pid": self.child}).encode())
         self.tell({"started": mine})
-        if trusted_json(self.dir / "kill.json"):
+        if trusted_json(self.files / "kill.json"):
             self.begin_kill()
         status = self.wait()
         self.sweep()
@@ -348,7 +350,7 @@ class Shim:
 
     def end(self, code: int | None = None, signal: int | None = None, failed: str | None = None) -> None:
         content = {"code": code, "signal": signal, "failed": failed}
-        replace_file(self.dir / "exit.json", json.dumps(content).encode())
+        replace_file(self.files / "exit.json", json.dumps(content).encode())
 
     def start(self, spec: dict[str, Any]) -> None:
         _identity(spec)
@@ -379,7 +381,7 @@ class Shim:
             if self.deadline is not None:
                 timeout = max(0.0, self.deadline - time.monotonic())
             happened = signal.sigtimedwait({signal.SIGCHLD, signal.SIGTERM}, timeout)
-            if happened is not None and happened.si_signo == signal.SIGTERM and trusted_json(self.dir / "kill.json"):
+            if happened is not None and happened.si_signo == signal.SIGTERM and trusted_json(self.files / "kill.json"):
                 self.begin_kill()
             if self.deadline is not None and time.monotonic() >= self.deadline:
                 self.strike(signal.SIGKILL)
@@ -395,7 +397,7 @@ class Shim:
                     break
 
     def begin_kill(self) -> None:
-        request = trusted_json(self.dir / "kill.json") or {}
+        request = trusted_json(self.files / "kill.json") or {}
         if self.killing:
             return
         self.killing = True
@@ -445,8 +447,8 @@ def main(arguments: list[str]) -> int:
     os.setsid()
     if status_fd is not None:
         os.set_inheritable(status_fd, False)
-    os.chdir("/")
     try:
+        os.chdir(task_dir)
         return Shim(task_dir, status_fd).run()
     except Exception as exc:
         sys.stderr.write(f"shim of {task_dir}: {exc!r}\n")

@@ -479,6 +479,26 @@ def test_kill_that_was_only_written_is_completed(world: World) -> None:
     assert world.exit().signal == 9
 
 
+@pytest.mark.parametrize("shim_dies", [False, True])
+def test_the_work_directory_is_moved_while_a_task_runs(tmp_path: Path, shim_dies: bool) -> None:
+    before = World(tmp_path / "before")
+    before.launcher.launch("f", task("echo $$; while ! test -e stop; do sleep 0.05; done; exit 6"), "", [])
+    known = before.event("started")[3:]
+    before.until(lambda: before.out())
+    pid = int(before.out())
+    (tmp_path / "before").rename(tmp_path / "after")
+    after = World(tmp_path / "after")
+    after.launcher.recover("f", "t", *known)
+    if shim_dies:
+        os.kill(known[0], signal.SIGKILL)
+        assert after.exit().lost
+        after.until(lambda: not alive(pid))
+    else:
+        Path(after.launcher.sandbox("f", "t"), "stop").touch()
+        assert after.exit().code == 6
+    assert not (tmp_path / "before").exists()
+
+
 def test_recover_nothing(world: World) -> None:
     world.launcher.recover("f", "t", None, None, None)
     assert "before the task was started" in world.event("failed")[3]
