@@ -155,7 +155,10 @@ class Manager:
         if stored.host_identity != mark or not stored.version:
             if stored.host_identity:
                 log.warning(
-                    "the host or the configuration is another one than before; %d sets kept", len(self._state.sets)
+                    "the CPUs to be offered are not those of the last time: another configuration or host, or CPUs "
+                    "that went off- or online (online now: %s); %d sets kept",
+                    cpuset.format_mask(self.host.topology.online),
+                    len(self._state.sets),
                 )
             self._version = self._world.new_uuid()
             self._world.store.save_identity(self._provider_id, self._version, mark)
