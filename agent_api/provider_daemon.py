@@ -373,6 +373,13 @@ class ProviderDaemons:
 
     def finish_removals(self) -> None:
         """At the agent's start, after the `run` of all configs: what an earlier agent removed and did not complete."""
+        for key in self._removed():
+            log.info("provider %s %s was removed; completing that", *key)
+            self._retire(key)
+
+    def _removed(self) -> list[tuple[str, str]]:
+        """Those whose CPUs are not given back yet."""
+        found = []
         for config in self._directory.glob("*/config.json"):
             if (config.parent / RELEASED).exists():
                 continue
@@ -383,8 +390,8 @@ class ProviderDaemons:
                 continue
             key = info.type, info.name
             if key not in self._wanted and config.parent.name == directory_name(*key):
-                log.info("provider %s %s was removed; completing that", *key)
-                self._retire(key)
+                found.append(key)
+        return found
 
     def _retire(self, key: tuple[str, str]) -> Deferred[None]:
         retired: Deferred[None] = self._locks[key].run(self._end_and_release, key)
@@ -403,6 +410,8 @@ class ProviderDaemons:
         if not known:
             info = mesos_pb2.ResourceProviderInfo(type=key[0], name=key[1])
             yield _Daemon(self, info, directory, config).end_left_over()
+        if self._wanted:
+            return  # another one works in the cgroups, or will: what is in the kernel is its business
         arguments = ("--release", "--config", str(directory / "config.json"), "--work-dir", str(directory))
         ended = yield self._run_once(arguments, RELEASE_SECONDS)
         kept, error = _release_result(ended)
@@ -449,8 +458,9 @@ class ProviderDaemons:
             self._running[key] = daemon
             yield daemon.begin()
 
-    def check(self, info: mesos_pb2.ResourceProviderInfo) -> Deferred[CheckResult]:
-        """Ask `pinfold provider --check` whether this host can run with the config. Changes nothing."""
+    def check(self, info: mesos_pb2.ResourceProviderInfo, *, adding: bool) -> Deferred[CheckResult]:
+        """Ask `pinfold provider --check` whether this host can run with the config. Changes nothing. `adding`: it is
+        for a provider that does not run yet, and must not take the sets of a removed one out of the kernel."""
         directory = self._directory / directory_name(info.type, info.name)
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.NamedTemporaryFile(dir=self._directory, prefix=".check.", suffix=".json", delete=False) as file:
@@ -460,7 +470,12 @@ class ProviderDaemons:
 
         def done(ended: _Ended) -> CheckResult:
             config.unlink(missing_ok=True)
-            return _check_result(ended)
+            result = _check_result(ended)
+            left = [name for type_, name in self._removed() if (type_, name) != (info.type, info.name)]
+            if adding and left and result.error is None:
+                why = f"'{left[0]}' was removed, but processes still run in its sets; add it again, or end them first"
+                return CheckResult(why, 409, 0)
+            return result
 
         return self._run_once(arguments, CHECK_SECONDS).addCallback(done)
 

@@ -15,7 +15,7 @@ import logging
 import os
 import time
 import uuid
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,7 +91,7 @@ class Agent:
         self._operators: set[Stream] = set()
         self._busy = False
         self._later: deque[Callable[[float], None]] = deque()
-        self._config_locks: defaultdict[tuple[str, str], DeferredLock] = defaultdict(DeferredLock)
+        self._config_lock = DeferredLock()
         self._broken = False
 
     # -- start and stop
@@ -387,34 +387,19 @@ class Agent:
         if self._streams.pop(stream_id, None) is not None and not self._broken and self.store is not None:
             self.notify(lambda now: tell(stream_id, now))
 
-    # -- provider configs
+    # -- provider configs, one change at a time in the order they came
 
-    @inlineCallbacks
-    def add_config(self, info: mesos_pb2.ResourceProviderInfo) -> Any:
-        """ADD_RESOURCE_PROVIDER_CONFIG: check, keep, start. Raises ApiError."""
-        yield self._with_config(info.type, info.name, lambda: self._change_config(info, update=False))
+    def add_config(self, info: mesos_pb2.ResourceProviderInfo) -> Deferred[None]:
+        """ADD_RESOURCE_PROVIDER_CONFIG: check, keep, start. Fails with ApiError."""
+        return self._config_lock.run(self._change_config, info, update=False)
 
-    @inlineCallbacks
-    def update_config(self, info: mesos_pb2.ResourceProviderInfo) -> Any:
-        """UPDATE_RESOURCE_PROVIDER_CONFIG: check, keep, replace the process. Raises ApiError."""
-        yield self._with_config(info.type, info.name, lambda: self._change_config(info, update=True))
+    def update_config(self, info: mesos_pb2.ResourceProviderInfo) -> Deferred[None]:
+        """UPDATE_RESOURCE_PROVIDER_CONFIG: check, keep, replace the process. Fails with ApiError."""
+        return self._config_lock.run(self._change_config, info, update=True)
 
-    @inlineCallbacks
-    def remove_config(self, type_: str, name: str) -> Any:
+    def remove_config(self, type_: str, name: str) -> Deferred[None]:
         """REMOVE_RESOURCE_PROVIDER_CONFIG: forget, stop the process, then give its CPUs back to plain tasks."""
-        yield self._with_config(type_, name, lambda: self._remove_config(type_, name))
-
-    @inlineCallbacks
-    def _with_config(self, type_: str, name: str, work: Callable[[], Deferred[None]]) -> Any:
-        """One change at a time for each type and name, in the order they came."""
-        lock = self._config_locks[type_, name]
-        yield lock.acquire()
-        try:
-            yield work()
-        finally:
-            lock.release()
-            if not lock.locked and not lock.waiting:
-                self._config_locks.pop((type_, name), None)
+        return self._config_lock.run(self._remove_config, type_, name)
 
     @inlineCallbacks
     def _change_config(self, info: mesos_pb2.ResourceProviderInfo, update: bool) -> Any:
@@ -423,7 +408,10 @@ class Agent:
 
         if not self.turn(needed):
             returnValue(None)
-        result = yield self.daemons.check(info)
+        result = yield self.daemons.check(info, adding=not update)
+        if result.status == 409 and not update:
+            # Where there is a config, that is the better reason than what the provider program found locked.
+            self.turn(lambda now: self.master.has_the_host(info))
         if result.error is not None:
             raise ApiError(
                 result.status,

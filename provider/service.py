@@ -95,7 +95,7 @@ def check(options: Options) -> dict[str, Any]:
     """Whether this host can run with a configuration; changes nothing, also while a provider runs in the work dir.
 
     Returns {"floor_cpus": N}. Raises ConfigError for what can never be right here, HeldError for what would take CPUs
-    that a set holds.
+    that a set holds, and where the provider of another work dir runs.
     """
     info = load_info(options.config)
     config = load_config(info)
@@ -109,6 +109,12 @@ def check(options: Options) -> dict[str, Any]:
         allowed = topology.online if cpus is None else topology.online & cpus
         host = Host(topology, layout, allowed, mems or 0, inventory.stack_from(info.default_reservations))
         _check_held(host, peek(database), before)
+    base = _base(enforcer)
+    if base and _locked(base) and not _locked(Path(f"{database}.lock")):
+        raise HeldError(
+            f"another provider works in {base}: it was started by hand, or by another agent; end it first, as one "
+            "provider has all CPUs of a host, or give --cgroup-name"
+        )
     return {"floor_cpus": layout.floor.bit_count()}
 
 
@@ -337,10 +343,9 @@ def _own_cgroups(enforcer: cgroups.Enforcer) -> int:
 
     Returns the file descriptor that holds the lock; -1 where there is no directory to lock (yet).
     """
-    plain = enforcer.plain_path()
-    if not plain:
+    base = _base(enforcer)
+    if base is None:
         return -1
-    base = Path(plain).parent
     try:
         lock = os.open(base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -357,6 +362,29 @@ def _own_cgroups(enforcer: cgroups.Enforcer) -> int:
     except OSError as error:
         log.warning("%s cannot be locked: %s", base, error.strerror)
     return lock
+
+
+def _base(enforcer: cgroups.Enforcer) -> Path | None:
+    """Our directory among the cgroups; None for affinity."""
+    plain = enforcer.plain_path()
+    return Path(plain).parent if plain else None
+
+
+def _locked(path: Path) -> bool:
+    """Whether a process holds the lock on a file or directory."""
+    try:
+        probe = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(probe, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(probe)
+    return False
 
 
 def _text(path: Path) -> str | None:

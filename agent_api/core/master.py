@@ -127,6 +127,10 @@ class Master:
     def config_to_update(self, info: mesos_pb2.ResourceProviderInfo) -> bool:
         return providers.config_to_update(self.world, info)
 
+    def has_the_host(self, info: mesos_pb2.ResourceProviderInfo) -> None:
+        """Raises ApiError (409) where another provider has the host's CPUs."""
+        providers.has_the_host(self.world, info)
+
     def add_config(self, info: mesos_pb2.ResourceProviderInfo, floor_cpus: int, now: float) -> None:
         """After its check. Raises ApiError (409) where the plain tasks that run do not fit."""
         providers.add_config(self._changing, info, floor_cpus, now)

@@ -25,6 +25,7 @@ __all__ = [
     "config_to_add",
     "config_to_update",
     "destroy_set",
+    "has_the_host",
     "mark_gone",
     "remove_config",
     "stream_closed",
@@ -249,8 +250,10 @@ def config_to_update(world: World, info: Info) -> bool:
 
 
 def add_config(world: World, info: Info, floor_cpus: int, now: float) -> None:
-    """Keep a checked config. Raises 409 where the plain tasks that run do not fit beside it."""
+    """Keep a checked config. Raises 409 where another provider has the CPUs, or where the plain tasks that run do not
+    fit beside it."""
     if config_to_add(world, info):
+        has_the_host(world, info)
         _keep(world, info, floor_cpus)
         # Who was removed under this name and is added again comes back with its sets, under its id.
         gone = [p for p in world.providers.values() if p.key == (info.type, info.name) and p.record.gone]
@@ -262,6 +265,23 @@ def add_config(world: World, info: Info, floor_cpus: int, now: float) -> None:
 def update_config(world: World, info: Info, floor_cpus: int, now: float) -> None:
     if config_to_update(world, info):
         _keep(world, info, floor_cpus)
+
+
+def has_the_host(world: World, info: Info) -> None:
+    """Raises 409 where another provider does. The process of a second one would find the cgroups locked and never
+    become ready; or, where there are none, offer the same CPUs again."""
+    this = f"Failed to add resource provider config with type '{info.type}' and name '{info.name}'"
+    for _, name in world.configs:
+        raise Conflict(
+            f"{this}: '{name}' has the CPUs of this host, and an agent has one CPU provider; update that one, or "
+            "remove it first"
+        )
+    for provider in world.providers.values():
+        if provider.stream_id is not None:
+            raise Conflict(
+                f"{this}: provider {provider.id}, named '{provider.key[1]}', is connected without a config, as it was "
+                "started by hand; end it first"
+            )
 
 
 def _keep(world: World, info: Info, floor_cpus: int) -> None:

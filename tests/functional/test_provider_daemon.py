@@ -46,7 +46,7 @@ async def main():
         elif name == "stop_all": await daemons.stop_all()
         elif name == "sleep": await task.deferLater(reactor, argument)
         elif name == "check":
-            result = await daemons.check(info(argument))
+            result = await daemons.check(info(argument), adding=False)
             print(json.dumps([result.error, result.status, result.floor_cpus]), flush=True)
         elif name == "say": print(json.dumps(argument), flush=True)
     reactor.stop()
@@ -304,12 +304,24 @@ def test_the_next_agent_completes_a_removal(world: World) -> None:
     wait_for(lambda: world.starts())
     first.kill()
     first.communicate()
-    other = {"type": TYPE, "name": "kept"}
-    world.run(("start", other), ("finish", None), ("sleep", 2), ("stop_all", None))
+    world.run(("finish", None), ("sleep", 2), ("stop_all", None))
     assert not alive(pid)
     assert len(world.starts()) == 1
-    assert releases(world) == 1 and releases(world, "kept") == 0
+    assert releases(world) == 1
     assert (world.directory() / "released").exists()
+
+
+def test_nothing_is_given_back_beside_another_provider(world: World) -> None:
+    """The release takes all sets out of the kernel that are not its own: those of the other one, while that is down."""
+    first = world.start(("start", HOST), ("sleep", 60))
+    pid = wait_for(lambda: world.pid())
+    wait_for(lambda: world.starts())
+    first.kill()
+    first.communicate()
+    other = {"type": TYPE, "name": "other"}
+    world.run(("start", other), ("finish", None), ("sleep", 2), ("stop_all", None))
+    assert not alive(pid)
+    assert releases(world) == 0 and releases(world, "other") == 0
 
 
 def test_names_do_not_leave_the_directory() -> None:

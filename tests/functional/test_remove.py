@@ -130,6 +130,12 @@ def test_a_set_in_use_stays_until_its_task_has_ended(agent: AgentProcess, tmp_pa
     scene.remove()
     assert allowed_cpus(pinned) == scene.cpus
     assert allowed_cpus(scene.plain_pid) == scene.narrow
+    # Another provider would take the set out of the kernel.
+    info = scene.config["info"] | {"name": "other"}
+    refused = agent.agent_call({"type": "ADD_RESOURCE_PROVIDER_CONFIG", "add_resource_provider_config": {"info": info}})
+    assert refused.status_code == 409
+    assert "'host' was removed, but processes still run in its sets" in refused.text
+    assert allowed_cpus(pinned) == scene.cpus
     framework.kill("pinned")
     wait_for(lambda: not alive(pinned))
     # An agent that was killed in the middle completes it at its next start.

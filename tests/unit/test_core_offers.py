@@ -188,11 +188,11 @@ def test_plain_cpus_follow_the_floors() -> None:
     assert text(framework.offer().resources) == "cpus:16; mem:100"
     host.config(floor=4)
     assert text(framework.offer().resources) == "cpus:4; mem:100"
-    host.config(floor=2, name="other")
-    assert text(framework.offer().resources) == "cpus:6; mem:100"
-    host.master.remove_config("org.pinfold.rp.cpu", "other", host.now)
+    host.master.remove_config("org.pinfold.rp.cpu", "host", host.now)
     host.turn()
-    assert text(framework.offer().resources) == "cpus:4; mem:100"
+    assert text(framework.offer().resources) == "cpus:16; mem:100"
+    host.config(floor=2, name="other")
+    assert text(framework.offer().resources) == "cpus:2; mem:100"
 
 
 def test_nothing_negative_is_offered() -> None:

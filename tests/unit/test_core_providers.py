@@ -187,6 +187,37 @@ def test_add_and_update_say_whether_there_is_anything_to_do() -> None:
     assert [c.floor_cpus for c in Host(stored=host).master.configs()] == [4]
 
 
+def test_one_agent_has_one_cpu_provider() -> None:
+    """A second one on the host would find the cgroups taken, and without cgroups offer the same CPUs again."""
+    host = Host()
+    host.master.add_config(info(), 2, host.now)
+    assert host.master.config_to_add(info(name="second")), "it is judged before"
+    with pytest.raises(ApiError) as error:
+        host.master.add_config(info(name="second"), 2, host.now)
+    assert error.value.status == 409
+    assert error.value.message == (
+        "Failed to add resource provider config with type 'org.pinfold.rp.cpu' and name 'second': 'host' has the "
+        "CPUs of this host, and an agent has one CPU provider; update that one, or remove it first"
+    )
+    assert not host.master.config_to_add(info())
+    host.master.remove_config(RP, "host", host.now)
+    host.master.add_config(info(name="second"), 2, host.now)
+    assert [c.info.name for c in host.master.configs()] == ["second"]
+
+
+@pytest.mark.parametrize("name", ["host", "other"])
+def test_no_config_beside_a_provider_started_by_hand(name: str) -> None:
+    host = Host()
+    provider = ProviderClient(host)
+    with pytest.raises(ApiError) as error:
+        host.master.add_config(info(name=name), 2, host.now)
+    assert error.value.status == 409
+    assert f"provider {provider.id}, named 'host', is connected without a config" in error.value.message
+    assert host.master.configs() == []
+    host.master.provider_stream_closed(provider.stream, host.now)
+    host.master.add_config(info(name=name), 2, host.now)
+
+
 @pytest.mark.parametrize(
     ("config", "words"),
     [
