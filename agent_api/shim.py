@@ -297,7 +297,7 @@ def _command(spec: dict[str, Any], task_dir: Path, status: int) -> NoReturn:
 
 
 class Shim:
-    """One task, from pid.json to exit.json. Its working directory is the task's, so that it follows where that moves."""
+    """One task, from pid.json to exit.json. Its working directory is the task's, and moves along with that."""
 
     def __init__(self, task_dir: Path, status_fd: int | None) -> None:
         self.dir = task_dir
