@@ -226,16 +226,22 @@ class V2Enforcer(TreeEnforcer):
         self._claim(step.name, 0)
 
     def _claim(self, name: str, cpus: int) -> None:
-        """Newer kernels (6.7) make a partition below a plain parent where the CPUs are claimed all the way down."""
+        """Newer kernels (6.7) make a partition below a plain parent where the CPUs are claimed all the way down: in the
+        directories above ours as well, where others' claims are kept."""
         file = "cpuset.cpus.exclusive"
         mine, ours = f"{self._dir(name)}/{file}", f"{self.base}/{file}"
         if not self.fs.exists(mine) or not self.fs.exists(ours):
             return
-        others = 0
+        wanted = cpus
         for entry in self._listdir(self.base):
             if entry.startswith("set.") and entry != name:
-                others |= self.mask(f"{self.base}/{entry}/{file}")
-        claims = [(ours, others | cpus), (mine, cpus)]
+                wanted |= self.mask(f"{self.base}/{entry}/{file}")
+        now = self.mask(ours)
+        claims = [(ours, wanted), (mine, cpus)]
+        path = self.root
+        while self.fs.exists(f"{path}/{file}"):
+            claims.insert(0, (f"{path}/{file}", self.mask(f"{path}/{file}") & ~now | wanted))
+            path = posixpath.dirname(path)
         for path, value in claims if cpus else reversed(claims):  # claim from the top, give up from below
             before = self.mask(path)
             if before != value:

@@ -747,6 +747,32 @@ def test_we_move_to_a_leaf_of_our_own() -> None:
     assert enforcer.apply(Desired(plain=3, exclusive={"a": Slot(0b1100)})).steps == ()
 
 
+def test_partitions_in_a_delegated_directory_are_claimed_from_the_top() -> None:
+    """What others have claimed in the directories above stays claimed."""
+    fs = FakeCgroups(2, 0xFF)
+    fs.write("/cg/cgroup.subtree_control", "+cpuset +cpu")
+    fs.mkdir("/cg/our.slice")
+    fs.write("/cg/our.slice/cgroup.subtree_control", "+cpuset +cpu")
+    for name in ("a.service", "other.service"):
+        fs.mkdir(f"/cg/our.slice/{name}")
+    fs.write("/cg/our.slice/cpuset.cpus.exclusive", "7")
+    fs.write("/cg/our.slice/other.service/cpuset.cpus.exclusive", "7")
+    enforcer = V2Enforcer("/cg/our.slice/a.service", "pinfold", fs)
+    claimed = lambda: [fs.read(f"/cg/our.slice{path}/cpuset.cpus.exclusive") for path in ("", "/a.service")]  # noqa: E731
+    wish = Desired(plain=0b1100_0011, exclusive={"a": Slot(0b1100, partition="isolated"), "b": Slot(0b110000)})
+    assert enforcer.apply(wish).notes == {}
+    assert claimed() == ["2-3,7", "2-3"]
+    assert fs.read(f"{enforcer.path('a')}/cpuset.cpus.partition") == "isolated"
+    assert enforcer.allowed()[0] == 0xFF, "a partition's CPUs are ours still"
+    both = Desired(
+        plain=0b1100_0011, exclusive={name: Slot(cpus, partition="root") for name, cpus in (("a", 12), ("b", 48))}
+    )
+    assert enforcer.apply(both).notes == {} and enforcer.differences(both) == ()
+    assert claimed() == ["2-5,7", "2-5"]
+    enforcer.apply(Desired(plain=0xFF))
+    assert claimed() == ["7", ""]
+
+
 def test_somebody_else_beside_us_is_left_where_it_is() -> None:
     fs = FakeCgroups(2, 0b1111)
     fs.mkdir("/cg/a.service")

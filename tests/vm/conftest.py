@@ -1,10 +1,12 @@
 """The VMs that the tests share: one boot of each kernel, and what is inside.
 
-Decides when there is nothing to test on: then the tests are skipped, with the reason.
+Decides when there is nothing to test on: then the tests are skipped, with the reason. One VM runs at a time: two would
+share the same few real CPUs.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import time
@@ -24,36 +26,70 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "vm: boots a kernel under QEMU; run by make test-vm")
 
 
+class Fleet:
+    """One VM for each kernel, booted when it is first asked for; the one that ran before is switched off then."""
+
+    def __init__(self, directories: pytest.TempPathFactory) -> None:
+        self.directories = directories
+        self.app: Path | None = None
+        self.machines: dict[str, Machine] = {}
+        self.faults: dict[str, str] = {}
+        """Why there is no VM with a kernel, found once."""
+
+    def running(self, which: str) -> Machine:
+        """The VM with that kernel, up. Skips the test where it cannot be had."""
+        if which in self.faults:
+            pytest.skip(self.faults[which])
+        if which not in self.machines:
+            self._make(which)
+        made = self.machines[which]
+        if not made.up:
+            self.switch_off()
+            began = time.monotonic()
+            made.start()
+            print(f"\n{made.kernel.release}: booted in {time.monotonic() - began:.1f} s, console {made.directory}")
+        return made
+
+    def _make(self, which: str) -> None:
+        base = self.directories.getbasetemp()
+        try:
+            if sys.platform != "linux" or os.uname().machine != "x86_64":
+                raise Unavailable("its kernels are for x86_64 Linux")
+            if shutil.disk_usage(base).free < 2 * 2**30:
+                raise Unavailable(f"less than 2 GiB free in {base}")
+            self.app = self.app or image.app_image(self.directories.mktemp("app"))
+            directory = self.directories.mktemp(which)
+            disks = image.root_image(), self.app, image.data_disk(directory / "data.ext4")
+            self.machines[which] = Machine(image.qemu(), image.kernel(which), disks, directory)
+        except Unavailable as exc:
+            self.faults[which] = f"no VM with the {which} kernel: {exc}"
+            pytest.skip(self.faults[which])
+
+    def switch_off(self) -> None:
+        for made in self.machines.values():
+            if made.up:
+                made.stop()
+
+    def scrap(self) -> None:
+        """The end, whatever happened."""
+        for made in self.machines.values():
+            made.kill()
+            (made.directory / "data.ext4").unlink(missing_ok=True)
+        if self.app:
+            self.app.unlink(missing_ok=True)
+
+
 @pytest.fixture(scope="session")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if shutil.disk_usage(tmp_path_factory.getbasetemp()).free < 2 * 2**30:
-        pytest.skip("no VM: less than 2 GiB free for its disks")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    made = Fleet(tmp_path_factory)
     try:
-        return image.app_image(tmp_path_factory.mktemp("app"))
-    except Unavailable as exc:
-        pytest.skip(f"no VM: {exc}")
-
-
-def machine(which: str, app: Path, directory: Path) -> Machine:
-    """A VM with an empty data disk, not started."""
-    try:
-        parts = image.qemu(), image.kernel(which)
-        disks = image.root_image(), app, image.data_disk(directory / "data.ext4")
-    except Unavailable as exc:
-        pytest.skip(f"no VM with the {which} kernel: {exc}")
-    return Machine(*parts, disks, directory)
+        yield made
+        made.switch_off()
+    finally:
+        made.scrap()
 
 
 @pytest.fixture(scope="session", params=list(image.KERNELS))
-def vm(request: pytest.FixtureRequest, app: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+def vm(request: pytest.FixtureRequest, fleet: Fleet) -> Machine:
     """Booted once for each kernel, for all the tests that use it."""
-    made = machine(request.param, app, tmp_path_factory.mktemp(request.param))
-    began = time.monotonic()
-    try:
-        made.start()
-        print(f"\n{made.kernel.release}: booted in {time.monotonic() - began:.1f} s, console {made.directory}")
-        yield made
-        made.stop()
-    finally:
-        made.kill()
-        (made.directory / "data.ext4").unlink(missing_ok=True)
+    return fleet.running(request.param)

@@ -23,6 +23,7 @@ __all__ = ["GuestError", "Machine"]
 
 NODES, CPUS_PER_NODE, MEGABYTES_PER_NODE = 4, 4, 512
 BOOTS = 3
+"""How often a guest is booted until it comes up."""
 
 
 class GuestError(Exception):
@@ -68,16 +69,19 @@ class Machine:
         words += ["-chardev", f"socket,id=c,path={self.directory}/channel,server=on,wait=off"]
         return [*words, "-device", "virtserialport,chardev=c,name=pinfold"]
 
-    def start(self, timeout: float = 180) -> None:
+    @property
+    def up(self) -> bool:
+        return self._process is not None
+
+    def start(self, timeout: float = 240) -> None:
         """Boot. The emulator now and then breaks a kernel that patches its own code while it starts (seen once in 20
-        boots): it is tried again."""
-        for attempt in range(BOOTS):
+        boots), and a busy machine may take too long: a guest that does not come up is tried again."""
+        for _ in range(BOOTS - 1):
             try:
                 return self._start(timeout)
-            except GuestError:
-                if attempt == BOOTS - 1 or "Kernel panic" not in self.last_console():
-                    raise
-        return None
+            except GuestError as exc:
+                print(f"\nthe VM is booted again: {str(exc)[:200]}")
+        return self._start(timeout)
 
     def last_console(self) -> str:
         path = self.directory / f"console.{self.boots}.log"
@@ -166,8 +170,8 @@ class Machine:
     def stop(self, timeout: float = 30) -> None:
         """An orderly end: the guest writes its disk and switches off."""
         assert self._process and self._socket
-        self._socket.sendall(json.dumps({"id": 0, "op": "poweroff"}).encode() + b"\n")
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            self._socket.sendall(json.dumps({"id": 0, "op": "poweroff"}).encode() + b"\n")
             self._process.wait(timeout)
         self.kill()
 

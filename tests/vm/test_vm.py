@@ -15,7 +15,7 @@ from table import write_table
 
 from provider.cpuset import ids, parse
 
-pytestmark = [pytest.mark.vm, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.vm, pytest.mark.timeout(1200)]
 
 
 # What the kernel answers.
@@ -71,6 +71,18 @@ def test_topology(vm: Machine) -> None:
     assert sorted(nodes) == [0, 1, 2, 3]
     assert nodes[0]["distances"] == [10, 12, 32, 32] and nodes[3]["distances"] == [32, 32, 12, 10]
     assert all(node["memory_bytes"] > 400 * 2**20 for node in nodes.values())
+
+
+def test_doctor(vm: Machine) -> None:
+    done = vm.run("pinfold", "doctor", "--json", timeout=180, check=False)
+    found = {finding["topic"]: finding for finding in json.loads(done["out"])}
+    assert done["code"] == 0, done
+    assert "cgroup v2, below /sys/fs/cgroup/pinfold" in found["enforcement"]["sentence"], found
+    newer = int(vm.kernel.release.split(".")[1]) >= 7
+    assert found["partitions"]["level"] == ("ok" if newer else "warn") and vm.kernel.release in str(found["partitions"])
+    assert found["controllers"]["level"] == "ok" and "up to 2 threads" in found["SMT"]["sentence"]
+    assert "14 of 16 CPUs can be offered, the floor is 0-1" in found["CPUs"]["sentence"]
+    assert "4 memory nodes" in found["nodes"]["sentence"]
 
 
 # The enforcer on the real cgroup v2.
@@ -216,3 +228,16 @@ def test_a_parent_that_holds_processes_is_refused_and_left_alone(clean: Machine)
     error, enabled, made = clean.call(enforce.crowded_parent)
     assert error and "processes sit in /sys/fs/cgroup/crowd itself" in error
     assert (enabled, made) == ("", 0)
+
+
+def test_in_a_service_with_a_delegated_directory(clean: Machine, asked: dict[str, dict[str, str]]) -> None:
+    """--cgroup-root auto finds the service's own directory, and leaves it for a leaf; partitions are claimed from the top."""
+    found = clean.call(enforce.in_a_delegated_service, timeout=180)
+    unit = "/sys/fs/cgroup/auto.slice/auto.service"
+    assert (found["agent"], found["provider"]) == (unit, unit), found
+    assert found["self"] == "0::/auto.slice/auto.service/mine.main", found
+    assert (found["set"], found["plain"], found["allowed"]) == ("4-7", "0-3,8-15", 0xFFFF), found
+    remote = "claim of CPUs that base does not claim" in asked["v2"]
+    assert found["partition"] == ("isolated" if remote else "member"), found
+    assert bool(found["notes"]) != remote and (found["again"] == 0 or not remote), found
+    assert not found["left"]

@@ -180,3 +180,45 @@ def crowded_parent():
         child.wait()
         made.remove_all()
         os.rmdir(parent)
+
+
+DELEGATED = """
+import json, os
+from agent_api import cgroup_paths
+from provider import cgroups
+agent = cgroup_paths.find("auto", "mine")
+agent.step_aside()
+made = cgroups.detect("auto", "mine")
+wish = cgroups.Desired(plain=0xff0f, exclusive={"a": cgroups.Slot(0xf0, 2, "isolated")})
+applied = made.apply(wish)
+read = lambda path: open(path).read().strip()
+print(json.dumps({
+    "agent": agent.root, "provider": made.root, "self": read("/proc/self/cgroup"), "again": len(made.apply(wish).steps),
+    "set": read(made.path("a") + "/cpuset.cpus.effective"), "plain": read(made.plain_path() + "/cpuset.cpus.effective"),
+    "partition": read(made.path("a") + "/cpuset.cpus.partition"), "notes": {k: list(v) for k, v in applied.notes.items()},
+    "allowed": made.allowed()[0],
+}))
+made.remove_all()
+"""
+
+
+def in_a_delegated_service():
+    """What a process finds that is started as systemd starts one with Delegate=: in a directory that is marked."""
+    import json
+
+    enforcer()
+    unit = "/sys/fs/cgroup/auto.slice/auto.service"
+    for above, path in (("/sys/fs/cgroup", "/sys/fs/cgroup/auto.slice"), ("/sys/fs/cgroup/auto.slice", unit)):
+        write(above + "/cgroup.subtree_control", "+cpuset +cpu")
+        os.makedirs(path, exist_ok=True)
+    os.setxattr(unit, "user.delegate", b"1")
+    done = subprocess.run(
+        ["/bin/sh", "-c", "echo $$ > %s/cgroup.procs; exec /usr/bin/python3 -c '%s'" % (unit, DELEGATED)],
+        env=ENVIRONMENT, capture_output=True, text=True, timeout=120,  # noqa: F821  the guest agent's
+    )  # fmt: skip
+    left = os.path.exists(unit + "/mine")
+    for path in (unit + "/mine.main", unit, os.path.dirname(unit)):
+        os.rmdir(path)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return {**json.loads(done.stdout), "left": left}

@@ -19,6 +19,8 @@ import uuid
 
 AGENT, MASTER = "http://127.0.0.1:5051", "http://127.0.0.1:5050"
 WORK = "/data/pinfold"
+TOP = "/sys/fs/cgroup"
+SETS, UNIT = TOP + "/pinfold.slice/pinfold-sets.service", TOP + "/pinfold.slice/pinfold-agent.service"
 BURN = """import sys, time
 memory = bytearray(int(sys.argv[2]) << 20)
 for at in range(0, len(memory), 4096):
@@ -165,14 +167,32 @@ def write_files():
             file.write(text)
 
 
+def write(path, text):
+    handle = os.open(path, os.O_WRONLY)
+    try:
+        os.write(handle, text.encode())
+    finally:
+        os.close(handle)
+
+
+def make_units():
+    """The cgroups of packaging/systemd's units, as systemd makes them: the sets' is delegated, and nobody is in it."""
+    for above, path in ((TOP, TOP + "/pinfold.slice"), (TOP + "/pinfold.slice", SETS), (TOP + "/pinfold.slice", UNIT)):
+        write(above + "/cgroup.subtree_control", "+cpuset +cpu +memory")
+        os.makedirs(path, exist_ok=True)
+    os.setxattr(SETS, "user.delegate", b"1")
+
+
 def start_agent():
-    """Until it answers."""
+    """As systemd starts pinfold-agent.service. Until it answers."""
+    make_units()
     log = open("/data/agent.log", "ab")
+    command = "echo $$ > %s/cgroup.procs; exec pinfold agent --work-dir %s --cgroup-root %s --resources '%s'"
     STATE["agent"] = subprocess.Popen(
-        ["/opt/bin/pinfold", "agent", "--work-dir", WORK, "--resources", "mem:1024;disk:100"],
+        ["/bin/sh", "-c", command % (UNIT, WORK, SETS, "mem:1024;disk:100")],
         stdout=log, stderr=log, env=ENVIRONMENT, start_new_session=True,  # noqa: F821  the guest agent's
     )  # fmt: skip
-    until = time.monotonic() + 170
+    until = time.monotonic() + 240
     while True:
         try:
             urllib.request.urlopen(AGENT + "/health", timeout=5).read()

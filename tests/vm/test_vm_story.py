@@ -1,51 +1,44 @@
 """Pinfold as installed, in a VM: sets, tasks, memory, a CPU that goes, deaths, and a power failure.
 
-One boot (and the one after the power failure); the tests follow each other in this order, each begins where the last
-one ended.
+In the VM that test_vm has left clean (and booted again after the power failure); the tests follow each other in this
+order, each begins where the last one ended.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import enforce
 import pytest
 import story
-from conftest import machine
+from conftest import Fleet
 from machine import GuestError, Machine
 
 from provider.cpuset import ids, parse
 
-pytestmark = [pytest.mark.vm, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.vm, pytest.mark.timeout(1200)]
 
-BASE = "/sys/fs/cgroup/pinfold"
+GROUP = "/pinfold.slice/pinfold-sets.service/pinfold"
+BASE = f"/sys/fs/cgroup{GROUP}"
 
 
 @pytest.fixture(scope="module")
-def host(app: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+def host(fleet: Fleet) -> Machine:
     """The newer kernel where there is one, with the agent running and the provider ready."""
-    directory = tmp_path_factory.mktemp("story")
     try:
-        made = machine("newer", app, directory)
+        made = fleet.running("newer")
     except pytest.skip.Exception:
-        made = machine("older", app, directory)
-    try:
-        made.start()
-        made.call(story.write_files)
-        began = time.monotonic()
-        made.call(story.start_agent, timeout=180)
-        made.run("pinfold", "provider-config", "add", "/data/config.json", timeout=200)
-        assert made.call(story.ready, timeout=150) == sorted(story.PROFILES["profile_matrix"])
-        print(f"\nready {time.monotonic() - began:.1f} s after the agent's start")
-        made.call(story.subscribe, timeout=60)
-        yield made
-        made.stop()
-    finally:
-        made.kill()
-        (directory / "data.ext4").unlink(missing_ok=True)
+        made = fleet.running("older")
+    made.call(story.write_files)
+    began = time.monotonic()
+    made.call(story.start_agent, timeout=260)
+    made.run("pinfold", "provider-config", "add", "/data/config.json", timeout=240)
+    assert made.call(story.ready, timeout=240) == sorted(story.PROFILES["profile_matrix"])
+    print(f"\nready {time.monotonic() - began:.1f} s after the agent's start")
+    made.call(story.subscribe, timeout=90)
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +81,8 @@ def test_a_plain_and_a_shared_task_run_everywhere(host: Machine, known: dict[str
     known["batch"], labels = finished(host.call(story.create, "batch", 2, "numa/0", timeout=90))
     assert labels["cgroup"] == f"{BASE}/shared/{known['batch']}" and labels["enforcement"] == "cgroup2"
     known["shared"] = host.call(story.launch, "shared", 8, [known["batch"]], timeout=120)
-    assert host.call(story.group, known["plain"]["pid"]) == "0::/pinfold/plain"
-    assert host.call(story.group, known["shared"]["pid"]) == f"0::/pinfold/shared/{known['batch']}"
+    assert host.call(story.group, known["plain"]["pid"]) == f"0::{GROUP}/plain"
+    assert host.call(story.group, known["shared"]["pid"]) == f"0::{GROUP}/shared/{known['batch']}"
     # The floor, two CPUs, is plain tasks' alone.
     check(host, {known["plain"]["pid"]: "0-15", known["shared"]["pid"]: "2-15"})
     environment = host.call(story.environment, known["shared"]["pid"])
@@ -201,7 +194,7 @@ def test_provider_and_agent_die(host: Machine, known: dict[str, Any]) -> None:
     host.call(story.kill_provider)
     host.call(story.kill_agent)
     assert all(host.call(story.alive, known[name]["pid"]) for name in names)
-    host.call(story.start_agent, timeout=180)
+    host.call(story.start_agent, timeout=260)
     host.call(
         story.wait_sets, {known[name]: {"state": "OK"} for name in ("latency", "kept", "batch")}, 120, timeout=150
     )
@@ -234,7 +227,7 @@ def test_the_power_fails(host: Machine, known: dict[str, Any]) -> None:
     host.kill()
     host.start()
     assert host.call(story.file, f"{BASE}/plain/cpuset.cpus") == "No such file or directory"
-    host.call(story.start_agent, timeout=180)
+    host.call(story.start_agent, timeout=260)
     host.call(story.resubscribe, framework_id, timeout=60)
     found = host.call(story.wait_sets, {known[name]: {"state": "OK"} for name in ("kept", "batch")}, 200, timeout=230)
     assert found[known["kept"]]["cpus"] == "8-11" and found[known["latency"]]["cpus"] == "4-5"
