@@ -29,7 +29,7 @@ AGENT = Path(__file__).parent / "guest" / "agent.py"
 KERNELS = {"older": "linux-image-cloud-amd64", "newer": "linux-image-6.12-cloud-amd64"}
 """Meta-packages; the newer one (6.7 and later: remote partitions, cpuset.cpus.exclusive) is not on every mirror."""
 
-ROOT_PACKAGES = ("python3", "busybox-static")
+ROOT_PACKAGES = ("python3", "busybox-static", "libstdc++6")
 MODULES = ("virtio_pci", "virtio_blk", "virtio_console", "virtio_rng", "ext4", "crc32c_generic")
 
 
