@@ -84,8 +84,19 @@ def _download(names: tuple[str, ...], alone: bool) -> list[Path]:
         "Acquire::http::Timeout=30",
     ]
     apt = ["apt-get", "-qq", *(word for option in options for word in ("-o", option))]
-    if not any((state / "state/lists").glob("*Packages*")):
+    known = any((state / "state/lists").glob("*Packages*"))
+    if not known:
         _run([*apt, "update"], 180)
+    try:
+        return _fetch(apt, state, names, alone)
+    except Unavailable:
+        if not known:
+            raise
+    _run([*apt, "update"], 180)  # the lists name what the mirror does not have any more
+    return _fetch(apt, state, names, alone)
+
+
+def _fetch(apt: list[str], state: Path, names: tuple[str, ...], alone: bool) -> list[Path]:
     archives = state / "cache/archives"
     if not alone:
         # 'URI' NAME SIZE HASH; only of what is not in the archives yet, so with none.
