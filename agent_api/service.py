@@ -17,7 +17,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,9 +28,12 @@ from twisted.internet.task import LoopingCall
 from agent_api.core import effects
 from agent_api.core.master import Master
 from agent_api.core.model import Options
-from agent_api.errors import ApiError
+from agent_api.core.reconfiguration import Change
+from agent_api.errors import ApiError, Conflict
+from agent_api.flags import FlagsError
 from agent_api.launcher import Exit, Launcher
 from agent_api.provider_daemon import ProviderDaemons
+from agent_api.shim import boot_id
 from agent_api.store import Store, StoreError, is_change
 from agent_api.web import routes
 from agent_api.web.protocol import ApiSite, watch_connections
@@ -43,6 +46,9 @@ __all__ = ["Agent", "Settings", "StartError"]
 log = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.25
+
+LIVE_FLAGS = ("resources", "attributes")
+"""What a running agent takes over."""
 
 R = TypeVar("R")
 
@@ -62,6 +68,9 @@ class Settings:
     port: int = 5051
     master_port: int = 5050
     resources: tuple[mesos_pb2.Resource, ...] = ()
+    measured: frozenset[str] = frozenset()
+    """Names among them that were measured on this host, and not given."""
+    attributes: tuple[mesos_pb2.Attribute, ...] = ()
     online_cpus: int = 1
     sysfs_root: str = "/"
     cgroup_root: str = "auto"
@@ -73,8 +82,16 @@ class Settings:
 class Agent:
     """One agent. `start` once, then requests and timers drive it until `stop`."""
 
-    def __init__(self, settings: Settings, reactor: Any, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        reactor: Any,
+        again: Callable[[], Settings],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`again` gives the settings as the operator wants them by now. It may raise FlagsError."""
         self.settings = settings
+        self.again = again
         self.reactor = reactor
         self.clock = clock
         self.ready = False
@@ -136,24 +153,25 @@ class Agent:
             host = "127.0.0.1" if settings.ip == "0.0.0.0" else "[::1]"
         self.agent_url = f"http://{host}:{agent_port}"
         self.master_url = f"http://{host}:{master_port}"
-        self.master = Master(
-            Options(
-                hostname=settings.hostname,
-                ip=settings.ip,
-                port=agent_port,
-                master_port=master_port,
-                version=settings.version,
-                resources=list(settings.resources),
-                online_cpus=settings.online_cpus,
-                attributes=[],
-                offer_timeout=settings.offer_timeout,
-                work_dir=str(work_dir.absolute()),
-                flags=settings.flags,
-            ),
-            state,
-            lambda: str(uuid.uuid4()),
-            self.clock(),
+        options = Options(
+            hostname=settings.hostname,
+            ip=settings.ip,
+            port=agent_port,
+            master_port=master_port,
+            version=settings.version,
+            resources=list(settings.resources),
+            online_cpus=settings.online_cpus,
+            measured=settings.measured,
+            attributes=list(settings.attributes),
+            boot_id=boot_id(),
+            offer_timeout=settings.offer_timeout,
+            work_dir=str(work_dir.absolute()),
+            flags=settings.flags,
         )
+        try:
+            self.master = Master(options, state, lambda: str(uuid.uuid4()), self.clock())
+        except Conflict as error:
+            raise StartError(str(error)) from None
         try:
             self.launcher = Launcher(
                 str(work_dir.absolute()),
@@ -203,6 +221,32 @@ class Agent:
             len(tasks),
             len(configs),
             self.settings.work_dir,
+        )
+
+    def reload(self, why: str) -> None:
+        """Take over what may change while the agent runs: its own resources and attributes. What is refused leaves
+        everything as it was."""
+        if not self.ready:
+            return
+        log.info("reading the settings again: %s", why)
+        try:
+            new = self.again()
+            shown = {name: new.flags[name] for name in LIVE_FLAGS}
+            flags = {**self.settings.flags, **shown}
+            change = Change(new.resources, new.online_cpus, new.attributes, flags)
+            self.turn(lambda now: self.master.reconfigure(change, now))
+        except FlagsError as error:
+            log.error("the settings stay as they were: %s", error)
+            self.notify(self.master.reconfigure_refused)
+            return
+        except ApiError as error:
+            log.error("the settings stay as they were: %s", error)
+            return
+        later = sorted(name for name, value in new.flags.items() if value != flags[name])
+        if later:
+            log.warning("changed, and in force from the next start on: %s", ", ".join(later))
+        self.settings = replace(
+            self.settings, resources=new.resources, online_cpus=new.online_cpus, attributes=new.attributes, flags=flags
         )
 
     @inlineCallbacks

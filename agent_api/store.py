@@ -124,7 +124,8 @@ def _load_agent(connection: sa.Connection) -> AgentRecord | None:
     if row is None:
         return None
     resources = _read(connection, tables.agent_resources, lambda found: _parse(mesos_pb2.Resource, found.resource))
-    return AgentRecord(row.agent_id, row.master_id, resources)
+    attributes = _read(connection, tables.agent_attributes, lambda found: _parse(mesos_pb2.Attribute, found.attribute))
+    return AgentRecord(row.agent_id, row.master_id, resources, attributes)
 
 
 def _config(row: Any) -> ConfigRecord:
@@ -199,6 +200,15 @@ def _save_agent(connection: sa.Connection, change: effects.SaveAgent) -> None:
             [
                 {"position": position, "resource": resource.SerializeToString(deterministic=True)}
                 for position, resource in enumerate(record.resources)
+            ],
+        )
+    connection.execute(sa.delete(tables.agent_attributes))
+    if record.attributes:
+        connection.execute(
+            sa.insert(tables.agent_attributes),
+            [
+                {"position": position, "attribute": attribute.SerializeToString(deterministic=True)}
+                for position, attribute in enumerate(record.attributes)
             ],
         )
 

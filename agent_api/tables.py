@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 __all__ = [
     "agent",
+    "agent_attributes",
     "agent_resources",
     "configs",
     "frameworks",
@@ -36,6 +37,13 @@ agent_resources = sa.Table(
     metadata,
     sa.Column("position", sa.Integer, primary_key=True),
     sa.Column("resource", sa.LargeBinary, nullable=False),
+)
+
+agent_attributes = sa.Table(
+    "agent_attributes",
+    metadata,
+    sa.Column("position", sa.Integer, primary_key=True),
+    sa.Column("attribute", sa.LargeBinary, nullable=False),
 )
 
 configs = sa.Table(

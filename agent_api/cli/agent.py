@@ -9,18 +9,18 @@ from __future__ import annotations
 import gc
 import ipaddress
 import logging
-import os
 import re
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
-from agent_api.wire import mesos_pb2
+from agent_api import flags
 
 __all__ = ["agent"]
 
@@ -29,7 +29,53 @@ log = logging.getLogger(__name__)
 LEVELS = ("debug", "info", "warning", "error")
 
 
-@click.command()
+R = TypeVar("R")
+
+WATCH_SECONDS = 2.0
+"""How often the config file is looked at; SIGHUP reads it at once."""
+
+
+class _Command(click.Command):
+    """Keeps the words of the command line, to read them again together with a changed config file."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[WORDS] = list(args)
+        return super().parse_args(ctx, args)
+
+
+WORDS = "agent_api.cli.agent.words"
+
+
+def _kind(option: click.Parameter) -> type:
+    if getattr(option, "is_flag", False):
+        return bool
+    if isinstance(option.type, click.types.IntParamType):
+        return int
+    return float if isinstance(option.type, click.types.FloatParamType) else str
+
+
+def _read_config(ctx: click.Context, option: click.Parameter, path: str | None) -> str | None:
+    """The file's values stand in for defaults: whatever the command line says wins."""
+    if path is not None:
+        known = {
+            other.name: _kind(other) for other in ctx.command.params if other.name is not None and other is not option
+        }
+        try:
+            ctx.default_map = flags.read(path, known)
+        except flags.FlagsError as error:
+            raise click.BadParameter(str(error), ctx, option) from None
+    return path
+
+
+@click.command(cls=_Command)
+@click.option(
+    "--config",
+    default=None,
+    metavar="F",
+    is_eager=True,
+    callback=_read_config,
+    help="JSON file with these options as keys; what is given here wins. Read again on SIGHUP and when it changes.",
+)
 @click.option(
     "--work-dir",
     default="/var/lib/pinfold",
@@ -48,7 +94,14 @@ LEVELS = ("debug", "info", "warning", "error")
     "--resources",
     default=None,
     metavar="STR",
-    help="What is offered, as 'cpus:8;mem:4096;disk:1000;ports:[31000-32000]'. What is left out is measured.",
+    help="What is offered, as 'cpus:8;mem:4096;disk:1000;ports:[31000-32000]', with 'cpus(role):2' for a static "
+    "reservation. What is left out is measured.",
+)
+@click.option(
+    "--attributes",
+    default=None,
+    metavar="STR",
+    help="What frameworks are told of this host, as 'rack:r7;level:10;ports:[1-9];tags:{ssd,gpu}'.",
 )
 @click.option("--sysfs-root", default="/", show_default=True, help="File-system root whose sys/ and proc/ are read.")
 @click.option(
@@ -63,78 +116,89 @@ LEVELS = ("debug", "info", "warning", "error")
     help="Take offers back after this time. Default: never.",
 )
 @click.option("--log-level", default="info", show_default=True, type=click.Choice(LEVELS, case_sensitive=False))
-def agent(
-    work_dir: str,
-    ip: str,
-    port: int,
-    master_port: int,
-    insecure: bool,
-    hostname: str | None,
-    resources: str | None,
-    sysfs_root: str,
-    cgroup_root: str,
-    cgroup_name: str,
-    offer_timeout: float | None,
-    log_level: str,
-) -> None:
+@click.pass_context
+def agent(ctx: click.Context, /, **options: Any) -> None:
     """Serve the agent and master APIs of this host until SIGTERM.
 
     The two ports listen on loopback. The ports in use are written to WORK_DIR/endpoints.json. On a clean stop the
     providers that the agent started end, too; tasks and CPU sets live on and are found again at the next start.
     """
-    _check_ip(ip, insecure)
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", cgroup_name):
-        raise click.BadParameter(
-            f"'{cgroup_name}' is no name of a directory (letters, digits, '_', '.' and '-')",
-            param_hint="--cgroup-name",
-        )
-    own = parse_resources(resources) if resources is not None else {}
-    online = _online_cpus(sysfs_root)
-    flags = {
-        "work_dir": str(Path(work_dir).absolute()),
-        "ip": ip,
-        "port": str(port),
-        "master_port": str(master_port),
-        "resources": resources or "",
-        "sysfs_root": sysfs_root,
-        "cgroup_root": cgroup_root,
-        "cgroup_name": cgroup_name,
-        "log_level": log_level,
-    }
+    words = ctx.meta[WORDS]
+    _check(options)
     logging.basicConfig(
         stream=sys.stderr,
-        level=log_level.upper(),
+        level=options["log_level"].upper(),
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
         force=True,
     )
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    # Only now: importing the reactor and the core takes time that `--help` need not.
+
+    def again() -> Any:
+        """The settings as the command line and the config file have them by now. Raises FlagsError."""
+        try:
+            with agent.make_context("agent", list(words)) as ctx:
+                _check(ctx.params)
+                return _settings(ctx.params)
+        except click.ClickException as error:
+            raise flags.FlagsError(error.format_message()) from None
+
+    sys.exit(_run(_settings(options), again))
+
+
+def _check(options: dict[str, Any]) -> None:
+    _check_ip(options["ip"], options["insecure"])
+    name = options["cgroup_name"]
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", name):
+        raise click.BadParameter(
+            f"'{name}' is no name of a directory (letters, digits, '_', '.' and '-')",
+            param_hint="--cgroup-name",
+        )
+
+
+def _parsed(parse: Callable[[str], R], text: str | None, option: str) -> R:
+    from agent_api.core.resources import ResourceError
+
+    try:
+        return parse(text or "")
+    except ResourceError as error:
+        raise click.BadParameter(str(error), param_hint=option) from None
+
+
+def _settings(options: dict[str, Any]) -> Any:
+    # Only here: importing the core takes time that `--help` need not.
+    from agent_api import measured
+    from agent_api.core import attributes, resources
     from agent_api.service import Settings
 
-    sys.exit(
-        _run(
-            Settings(
-                work_dir=work_dir,
-                version=version("pinfold"),
-                hostname=hostname or socket.gethostname(),
-                ip=ip,
-                port=port,
-                master_port=master_port,
-                resources=tuple(own.get(name) or made for name, made in _defaults(online, work_dir).items())
-                + tuple(made for name, made in own.items() if name not in ("cpus", "mem", "disk", "ports")),
-                online_cpus=online,
-                sysfs_root=sysfs_root,
-                cgroup_root=cgroup_root,
-                cgroup_name=cgroup_name,
-                offer_timeout=offer_timeout,
-                flags=flags,
-            )
-        )
+    own = _parsed(resources.parse, options["resources"], "--resources")
+    online = measured.online_cpus(options["sysfs_root"])
+    given = {resource.name for resource in own}
+    found = [r for r in measured.resources(online, options["work_dir"]) if r.name not in given]
+    shown = {name: "" if value is None else str(value) for name, value in options.items()}
+    shown["work_dir"] = str(Path(options["work_dir"]).absolute())
+    shown["insecure"] = str(options["insecure"]).lower()
+    return Settings(
+        work_dir=options["work_dir"],
+        version=version("pinfold"),
+        hostname=options["hostname"] or socket.gethostname(),
+        ip=options["ip"],
+        port=options["port"],
+        master_port=options["master_port"],
+        resources=(*own, *found),
+        measured=frozenset(r.name for r in found),
+        attributes=tuple(_parsed(attributes.parse, options["attributes"], "--attributes")),
+        online_cpus=online,
+        sysfs_root=options["sysfs_root"],
+        cgroup_root=options["cgroup_root"],
+        cgroup_name=options["cgroup_name"],
+        offer_timeout=options["offer_timeout"],
+        flags=shown,
     )
 
 
-def _run(settings: Any) -> int:
+def _run(settings: Any, again: Callable[[], Any]) -> int:
     from twisted.internet import reactor as global_reactor
+    from twisted.internet.task import LoopingCall
     from twisted.python.log import PythonLoggingObserver
 
     from agent_api.service import Agent, StartError
@@ -143,7 +207,7 @@ def _run(settings: Any) -> int:
     observer("twisted").start()
     logging.getLogger("twisted").setLevel(logging.WARNING)
     reactor: Any = global_reactor
-    running = Agent(settings, reactor)
+    running = Agent(settings, reactor, again)
     status = 0
     stopping = False
 
@@ -161,10 +225,21 @@ def _run(settings: Any) -> int:
     def on_signal(number: int, _frame: Any) -> None:
         reactor.callFromThread(stop, signal.Signals(number).name, 0)
 
+    def on_hangup(_number: int, _frame: Any) -> None:
+        reactor.callFromThread(running.reload, "SIGHUP")
+
     def start() -> None:
         nonlocal status
         try:
             running.start()
+            if settings.flags["config"]:
+                watch = flags.FileWatch(settings.flags["config"])
+
+                def look() -> None:
+                    if watch.changed():
+                        running.reload("the config file changed")
+
+                LoopingCall(look).start(WATCH_SECONDS, now=False)
         except StartError as error:
             click.echo(f"Error: {error}", err=True)
             status = 1
@@ -177,7 +252,7 @@ def _run(settings: Any) -> int:
     running.failed.addCallback(lambda _: stop("the state cannot be written", 1))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, on_signal)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, on_hangup)
     reactor.callWhenRunning(start)
     # What was loaded stays until the end: without it a full collection holds the reactor up for tens of ms.
     gc.collect()
@@ -197,90 +272,3 @@ def _check_ip(ip: str, insecure: bool) -> None:
             "Use a loopback address, or --insecure if the network is safe",
             param_hint="--ip",
         )
-
-
-def parse_resources(text: str) -> dict[str, mesos_pb2.Resource]:
-    """Mesos's short form: `name:number`, `name:[low-high,…]` or `name:{item,…}`, joined by `;`. Errors: exit 2."""
-    found: dict[str, mesos_pb2.Resource] = {}
-    for part in text.split(";"):
-        if not part.strip():
-            continue
-        name, colon, value = (piece.strip() for piece in part.partition(":"))
-        if not colon or not name or "(" in name:
-            raise _bad_resources(part, "expecting NAME:VALUE")
-        if name in found:
-            raise _bad_resources(part, f"{name} is there twice")
-        resource = mesos_pb2.Resource(name=name)
-        try:
-            if value.startswith("[") and value.endswith("]"):
-                resource.type = mesos_pb2.Value.RANGES
-                for piece in value[1:-1].split(","):
-                    low, _, high = piece.partition("-")
-                    resource.ranges.range.add(begin=int(low), end=int(high))
-                if any(entry.begin > entry.end for entry in resource.ranges.range):
-                    raise ValueError("a range ends before it begins")
-            elif value.startswith("{") and value.endswith("}"):
-                resource.type = mesos_pb2.Value.SET
-                resource.set.item.extend(item.strip() for item in value[1:-1].split(","))
-            else:
-                resource.type = mesos_pb2.Value.SCALAR
-                resource.scalar.value = float(value)
-                if not 0 <= resource.scalar.value < 1e15:
-                    raise ValueError("out of range")
-        except (ValueError, OverflowError) as error:
-            raise _bad_resources(part, str(error)) from None
-        found[name] = resource
-    return found
-
-
-def _bad_resources(part: str, reason: str) -> click.BadParameter:
-    return click.BadParameter(f"'{part.strip()}': {reason}", param_hint="--resources")
-
-
-def _defaults(online: int, work_dir: str) -> dict[str, mesos_pb2.Resource]:
-    """What is measured: all online CPUs; memory and disk less a part for the host itself, as Mesos does."""
-
-    def scalar(name: str, value: float) -> mesos_pb2.Resource:
-        return mesos_pb2.Resource(name=name, type=mesos_pb2.Value.SCALAR, scalar=mesos_pb2.Value.Scalar(value=value))
-
-    ports = mesos_pb2.Resource(name="ports", type=mesos_pb2.Value.RANGES)
-    ports.ranges.range.add(begin=31000, end=32000)
-    return {
-        "cpus": scalar("cpus", online),
-        "mem": scalar("mem", _less_reserve(_memory_mb(), 1024)),
-        "disk": scalar("disk", _less_reserve(_disk_mb(work_dir), 5 * 1024)),
-        "ports": ports,
-    }
-
-
-def _less_reserve(total: int, reserve: int) -> int:
-    """What is left beside a fixed reserve, or half where that is less than half of the total."""
-    return total - reserve if total >= 2 * reserve else total // 2
-
-
-def _memory_mb() -> int:
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemTotal:"):
-            return int(line.split()[1]) // 1024
-    return 1024
-
-
-def _disk_mb(work_dir: str) -> int:
-    path = Path(work_dir).absolute()
-    while not path.exists():
-        path = path.parent
-    status = os.statvfs(path)
-    return status.f_frsize * status.f_blocks // (1024 * 1024)
-
-
-def _online_cpus(sysfs_root: str) -> int:
-    """How many CPUs the kernel runs; those this process may use, where sysfs does not say."""
-    try:
-        text = (Path(sysfs_root) / "sys/devices/system/cpu/online").read_text().strip()
-        count = 0
-        for part in text.split(","):
-            low, _, high = part.partition("-")
-            count += int(high or low) - int(low) + 1
-        return count
-    except (OSError, ValueError):
-        return len(os.sched_getaffinity(0))

@@ -9,7 +9,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from agent_api.core import accept, frameworks, offers, operations, providers, reading, roles, tasks, views
+from agent_api.core import (
+    accept,
+    frameworks,
+    offers,
+    operations,
+    providers,
+    reading,
+    reconfiguration,
+    roles,
+    tasks,
+    views,
+)
 from agent_api.core.effects import Effect
 from agent_api.core.model import Options, World
 from agent_api.core.records import ConfigRecord, State, TaskRecord
@@ -143,6 +154,17 @@ class Master:
 
     def configs(self) -> list[ConfigRecord]:
         return list(self.world.configs.values())
+
+    # Own resources and attributes
+
+    def reconfigure(self, change: reconfiguration.Change, now: float) -> bool:
+        """Put new resources and attributes of the agent in force; whether anything changed. Raises Conflict, with
+        everything as it was, where they take away what is in use."""
+        return reconfiguration.apply(self._changing, change)
+
+    def reconfigure_refused(self, now: float) -> None:
+        """What the operator wants by now could not even be read."""
+        reconfiguration.refused(self.world)
 
     # Operators
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import uuid
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from agent_api.core import own
 from agent_api.core import resources as rs
 from agent_api.core.constraints import OfferConstraints
 from agent_api.core.effects import Effect, SaveAgent, ToFramework, ToOperators, ToProvider
@@ -25,6 +26,7 @@ from agent_api.core.records import (
     TaskRecord,
     WeightRecord,
 )
+from agent_api.errors import Conflict
 from agent_api.wire import master_pb2, mesos_pb2, pinfold_pb2, resource_provider_pb2, scheduler_pb2
 
 __all__ = [
@@ -84,6 +86,8 @@ class Options:
     """The agent's own, from `--resources` or the host, unreserved or statically reserved, not allocated.
     Without `cpus` among them, `online_cpus` are added."""
     online_cpus: int
+    measured: Collection[str] = ()
+    """Names among the resources that were measured and not given: a start takes them as they are."""
     attributes: Sequence[mesos_pb2.Attribute] = ()
     offer_timeout: float | None = None
     heartbeat_interval: float = 15.0
@@ -91,6 +95,8 @@ class Options:
     work_dir: str = ""
     flags: Mapping[str, str] = field(default_factory=dict)
     """What GET_FLAGS and /flags show; the shell leaves secrets out."""
+    boot_id: str = ""
+    """Which boot of the host this is: tasks of an earlier one run no more."""
     recovery_timeout: float = 600.0
     """How long after a restart of the agent a framework may stay away, where its own timeout is shorter."""
 
@@ -310,18 +316,38 @@ class World:
         self.next_allocation = now
         self.next_operator_heartbeat = now
         self.counters: Counter[str] = Counter()
+        self.config_in_force = True
+        """False after a change of the agent's own resources or attributes was refused, until one is taken."""
 
     def _agent(self, state: State) -> AgentRecord:
-        """The stored one, its resources brought to what the agent has been started with."""
+        """The stored one, its resources and attributes brought to what the agent has been started with.
+
+        Raises Conflict where they take away what is in use.
+        """
         record = state.agent
         if record is None:
             master_id = self.new_id()
             record = AgentRecord(f"{master_id}-S0", master_id)
-        wanted = rs.normalize(self.options.resources)
-        if not any(r.name == "cpus" for r in wanted):
-            wanted.insert(0, rs.scalar("cpus", float(self.options.online_cpus)))
-        now_have = _keep_reservations(list(record.resources), wanted)
-        updated = AgentRecord(record.agent_id, record.master_id, tuple(now_have))
+        options = self.options
+        have, unfit = own.carry(record.resources, own.wanted(options.resources, options.online_cpus))
+        users = [
+            (
+                f"'{t.task.task_id.value}' of framework {t.framework_id}",
+                rs.unallocate(r for r in t.task.resources if not r.HasField("provider_id")),
+            )
+            for t in state.tasks
+            if t.state not in TERMINAL_TASKS and t.boot_id in (None, options.boot_id)
+        ]
+        attributes = tuple(options.attributes)
+        problem = own.problem(
+            record.resources, have, unfit, users, (record.attributes, attributes), set(options.measured)
+        )
+        if problem is not None:
+            raise Conflict(
+                f"agent {record.agent_id} cannot start with these resources and attributes: {problem}. Start it with "
+                "what it had, and change it once they are free"
+            )
+        updated = AgentRecord(record.agent_id, record.master_id, tuple(have), attributes)
         if updated != state.agent:
             self.effects.append(SaveAgent(updated))
         return updated
@@ -434,19 +460,3 @@ class World:
         self.past_operations[operation.uuid] = operation
         while len(self.past_operations) > PAST_OPERATIONS:
             self.past_operations.popitem(last=False)
-
-
-def _keep_reservations(stored: list[mesos_pb2.Resource], wanted: list[mesos_pb2.Resource]) -> list[mesos_pb2.Resource]:
-    """The wanted resources with the dynamic reservations of the stored ones, as far as they fit."""
-    result = wanted
-    for resource in stored:
-        if not resource.reservations:
-            continue
-        if resource.reservations[-1].type != mesos_pb2.Resource.ReservationInfo.DYNAMIC:
-            continue
-        plain = mesos_pb2.Resource()
-        plain.CopyFrom(resource)
-        del plain.reservations[-1]
-        if rs.contains(result, [plain]):
-            result = rs.add(rs.subtract(result, [plain]), [resource])
-    return result

@@ -9,7 +9,7 @@ arithmetic is `core.fairness`'s.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from agent_api.core import fairness, formats, ledger
@@ -26,6 +26,7 @@ __all__ = [
     "refuse",
     "rescind",
     "rescind_all",
+    "rescind_those",
     "revive",
     "suppress",
     "tick",
@@ -312,8 +313,13 @@ def rescind(world: World, offer_id: str) -> None:
 
 def rescind_all(world: World, provider_id: str | None, reason: str) -> None:
     """Take back every offer that holds something of a provider (None: of the agent's own)."""
+    rescind_those(world, lambda offer: any(rs.provider_of(r) == provider_id for r in offer.resources), reason)
+
+
+def rescind_those(world: World, which: Callable[[Offer], bool], reason: str) -> None:
+    """Take back the offers that `which` is true for."""
     for offer_id, offer in list(world.offers.items()):
-        if any(rs.provider_of(r) == provider_id for r in offer.resources):
+        if which(offer):
             log.info("offer %s rescinded from framework %s: %s", offer_id, offer.framework_id, reason)
             rescind(world, offer_id)
 

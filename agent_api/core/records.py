@@ -30,6 +30,7 @@ class AgentRecord:
     master_id: str
     resources: tuple[mesos_pb2.Resource, ...] = ()
     """The agent's own resources as they stand (reservations applied); empty until first computed."""
+    attributes: tuple[mesos_pb2.Attribute, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

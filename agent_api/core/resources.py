@@ -32,6 +32,7 @@ __all__ = [
     "millis",
     "normalize",
     "parse",
+    "parse_value",
     "provider_of",
     "reservation_role",
     "scalar",
@@ -394,7 +395,10 @@ def parse(text: str) -> list[Resource]:
         if match is None or not _NAME.fullmatch(match[1]):
             raise ResourceError(f"resources: '{item.strip()}' is not of the form name:value or name(role):value")
         name, role, value = match[1], match[2], match[3]
-        resource = _parse_value(name, value)
+        try:
+            resource = parse_value(name, value)
+        except ResourceError as error:
+            raise ResourceError(f"resources: {error}") from None
         if role is not None and role != "*":
             if not role:
                 raise ResourceError(f"resources: '{item.strip()}' has an empty role")
@@ -407,26 +411,27 @@ def parse(text: str) -> list[Resource]:
     return normalize(result)
 
 
-def _parse_value(name: str, value: str) -> Resource:
+def parse_value(name: str, value: str) -> Resource:
+    """One value of such a text: a number, `[ranges]` or `{a set}`. Raises ResourceError naming it."""
     if value.startswith("[") and value.endswith("]"):
         resource = Resource(name=name, type=mesos_pb2.Value.RANGES)
         ranges = []
         for part in value[1:-1].split(","):
             match = re.fullmatch(r"\s*([0-9]{1,19})\s*(?:-\s*([0-9]{1,19})\s*)?", part)
             if match is None or int(match[1]) > int(match[2] or match[1]):
-                raise ResourceError(f"resources: '{name}' has '{part.strip()}', which is not a range like 31000-32000")
+                raise ResourceError(f"'{name}' has '{part.strip()}', which is not a range like 31000-32000")
             ranges.append((int(match[1]), int(match[2] or match[1])))
         resource.ranges.SetInParent()
         return _with_quantity(resource, _coalesce(ranges))
     if value.startswith("{") and value.endswith("}"):
         items = [part.strip() for part in value[1:-1].split(",")]
         if not all(items) or len(set(items)) != len(items):
-            raise ResourceError(f"resources: '{name}' has '{value}', which is not a set of different words")
+            raise ResourceError(f"'{name}' has '{value}', which is not a set of different words")
         return Resource(name=name, type=mesos_pb2.Value.SET, set=mesos_pb2.Value.Set(item=items))
     try:
         number = float(value)
     except ValueError:
-        raise ResourceError(f"resources: '{name}' has '{value}', which is not a number, range or set") from None
+        raise ResourceError(f"'{name}' has '{value}', which is not a number, range or set") from None
     if not 0 <= number <= _TOO_LARGE:
-        raise ResourceError(f"resources: '{name}' has '{value}', which is not a number from 0 up")
+        raise ResourceError(f"'{name}' has '{value}', which is not a number from 0 up")
     return scalar(name, number)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from agent_api.core import fairness, formats, ledger, offers, reading
+from agent_api.core import attributes, fairness, formats, ledger, offers, reading
 from agent_api.core import resources as rs
 from agent_api.core import roles as role_table
 from agent_api.core.model import Framework, Offer, World
@@ -77,13 +77,7 @@ def _used(world: World) -> list[mesos_pb2.Resource]:
 
 
 def _attributes(world: World) -> Json:
-    result: Json = {}
-    for attribute in world.options.attributes:
-        if attribute.type == mesos_pb2.Value.SCALAR:
-            result[attribute.name] = attribute.scalar.value
-        else:
-            result[attribute.name] = attribute.text.value
-    return result
+    return {attribute.name: attributes.shown(attribute) for attribute in world.options.attributes}
 
 
 def _version(world: World) -> Json:
@@ -444,6 +438,9 @@ def metrics(master: Master, now: float) -> dict[str, float]:
     result["master/operations/pending"] = float(sum(not o.terminal for o in world.operations.values()))
     for name in ("offers_sent", "offers_rescinded", "operations_sent", "operations_refused", "tasks_launched"):
         result[f"pinfold/{name}"] = float(world.counters[name])
+    for name in ("config_changes", "config_refused"):
+        result[f"pinfold/{name}"] = float(world.counters[name])
+    result["pinfold/config_in_force"] = float(world.config_in_force)
     ready = [p for p in world.providers.values() if p.ready]
     result["pinfold/providers_ready"] = float(len(ready))
     result["pinfold/sets"] = float(sum(len({rs.set_id(r) for r in p.total} - {None}) for p in ready))

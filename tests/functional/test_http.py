@@ -613,7 +613,7 @@ def test_a_work_directory_in_use(agent: AgentProcess) -> None:
         (("--ip", "0.0.0.0"), "--insecure"),
         (("--ip", "localhost"), "'localhost' is no IP address"),
         (("--port", "65536"), "65536"),
-        (("--resources", "cpus:many"), "cpus:many"),
+        (("--resources", "cpus:many"), "'cpus' has 'many'"),
         (("--resources", "cpus:1;cpus:2"), "twice"),
         (("--cgroup-name", "../x"), "../x"),
         (("--log-level", "loud"), "loud"),

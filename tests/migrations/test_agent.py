@@ -15,7 +15,7 @@ from alembic.script import ScriptDirectory
 
 import migrations
 from agent_api import tables
-from agent_api.core.effects import SaveQuota, SaveWeight
+from agent_api.core.effects import SaveAgent, SaveQuota, SaveWeight
 from agent_api.core.records import (
     AgentRecord,
     ConfigRecord,
@@ -111,6 +111,33 @@ def test_what_agent_0001_held_is_there_after_the_upgrade(tmp_path: Path) -> None
     with sqlite3.connect(copy) as database:
         assert database.execute("SELECT agent_id FROM agent").fetchall() == [("a-S0",)]
     database.close()
+
+
+def test_what_agent_0002_held_is_there_after_the_upgrade(tmp_path: Path) -> None:
+    path = tmp_path / "agent.db"
+    engine = sa.create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        upgrade(connection, "agent", "agent_0002")
+    engine.dispose()
+    cpus = mesos_pb2.Resource(name="cpus", type=mesos_pb2.Value.SCALAR, scalar=mesos_pb2.Value.Scalar(value=8))
+    quota = quota_pb2.QuotaConfig(role="gold")
+    with sqlite3.connect(path) as database:
+        database.execute("INSERT INTO agent VALUES (1, 'a-S0', 'a')")
+        database.execute("INSERT INTO agent_resources VALUES (0, ?)", (cpus.SerializeToString(),))
+        database.execute("INSERT INTO weights VALUES ('gold', 2.5)")
+        database.execute("INSERT INTO quotas VALUES ('gold', ?)", (quota.SerializeToString(),))
+    database.close()
+    store = Store(str(path))
+    state = store.load()
+    assert state.agent == AgentRecord("a-S0", "a", (cpus,))
+    assert (state.weights, state.quotas) == ((WeightRecord("gold", 2.5),), (QuotaRecord(quota),))
+    text = mesos_pb2.Value.Text(value="r7")
+    rack = mesos_pb2.Attribute(name="rack", type=mesos_pb2.Value.TEXT, text=text)
+    for attributes in ((rack,), (rack, rack), ()):
+        record = replace(state.agent, attributes=attributes)
+        store.apply([SaveAgent(record)])
+        assert store.load() == replace(state, agent=record)
+    store.close()
 
 
 def test_a_newer_database_is_refused_and_unchanged(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from core_world import FrameworkClient, Host, ProviderClient, create, launch, reserve, scalar, text, with_role
 
+from agent_api.errors import Conflict
 from agent_api.wire import mesos_pb2, scheduler_pb2
 
 Event = scheduler_pb2.Event
@@ -226,5 +227,8 @@ def test_own_reservations_are_kept_over_a_restart() -> None:
     again = Host(host.now, stored=host)
     other = FrameworkClient(again, role="other")
     assert text(other.offer().resources).startswith("cpus:5; ")
-    third = Host(again.now, stored=again, resources=[scalar("cpus", 2), scalar("mem", 1)])
-    assert text(third.master.world.agent.resources) == "cpus:2; mem:1"  # the reservation does not fit any more
+    with pytest.raises(Conflict, match=r"cpus\(reservations: \[\(DYNAMIC,test\)\]\):3 is reserved"):
+        Host(again.now, stored=again, resources=[scalar("cpus", 2), scalar("mem", 1)])
+    # Measured ones nobody can take back: it starts without the reservation.
+    third = Host(again.now, stored=again, resources=[scalar("cpus", 2), scalar("mem", 1)], measured={"cpus", "mem"})
+    assert text(third.master.world.agent.resources) == "cpus:2; mem:1"

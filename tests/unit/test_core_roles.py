@@ -441,7 +441,7 @@ def test_a_refined_reservation_is_offered_below_and_to_those_who_understand_it()
     give_back(dev)
     above = FrameworkClient(host, role="eng")
     assert outstanding(above) == 5
-    again = FrameworkClient(Host(host.now, stored=host), role="eng/dev")
+    again = FrameworkClient(Host(host.now, stored=host, resources=rs.parse("cpus(eng):8;mem:4096")), role="eng/dev")
     assert outstanding(again) == 8
 
 
