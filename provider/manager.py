@@ -29,7 +29,7 @@ from provider.keeper import Keeper
 from provider.layout import Config, plan_layout
 from provider.operations import Change, Context, Operation, Record, Refusal
 from provider.outbox import Outbox
-from provider.room import RawLabels
+from provider.room import Growth, RawLabels
 from provider.session import Event as Happening
 from provider.session import Session
 from provider.session import State as Standing
@@ -102,6 +102,7 @@ class Manager:
         self._last_reconcile = 0.0
         self._keeper = Keeper(world.enforcer)
         self._labels = RawLabels()
+        self._growth = Growth()
         self._shown_topology = pinfold_pb2.Topology()
         self._shown_profiles: list[pinfold_pb2.Profile] | None = None
         """None: to be made for the next report."""
@@ -166,6 +167,7 @@ class Manager:
         self._keeper.repair(self.host, self._state, self._world.clock(), starting=True)
         self._judge()
         self._labels.warm(self._state)
+        self._growth(self.host, self._state)
         self.session.handle(Happening.RECOVERED)
         figures = self.figures()
         log.info(
@@ -494,6 +496,7 @@ class Manager:
                 self._config.uri,
                 self._shown_topology,
                 self._shown_profiles,
+                self._growth(self.host, self._state),
             )
         )
         self._send(call)

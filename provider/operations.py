@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from agent_api.wire import mesos_pb2
 from profiles.mapping import Profile
@@ -461,45 +462,70 @@ def _destroy(context: Context, state: State, operation: Operation) -> Change:
 def _resize(context: Context, state: State, operation: Operation) -> Change:
     resize = operation.info.resize_cpuset
     one = _the_set(context, state, operation, resize.cpuset, "resize_cpuset.cpuset")
-    if bool(resize.add) == bool(resize.subtract):
-        raise FailError("resize_cpuset: exactly one of 'add' and 'subtract' is needed")
+    if not resize.add and not resize.subtract:
+        raise FailError("resize_cpuset: 'add', 'subtract' or both are needed")
     charges = {(charge.zone, charge.stack): charge.cpus for charge in one.charges}
-    if resize.add:
-        amounts, pool = _raw_sources(context, resize.add, "resize_cpuset.add")
-        if pool != one.pool:
-            raise FailError(f"resize_cpuset.add: set {one.id} is of pool {one.pool!r}, the source is of {pool!r}")
-        for index, resource in enumerate(resize.add):
-            _same_role(operation, one, resource, f"resize_cpuset.add[{index}]")
-        _check_there_is(context, state, amounts, "resize_cpuset.add")
-        for (zone, _, stack), amount in amounts.items():
-            charges[zone, stack] = charges.get((zone, stack), 0) + amount
-        zones = _by_zone(amounts)
-    else:
-        zones = _subtract(context, operation, one, resize.subtract, charges)
+    added = _add(context, state, operation, one) if resize.add else {}
+    left = _subtract(context, operation, one, resize.subtract, charges)
+    for (zone, _, stack), amount in added.items():
+        charges[zone, stack] = charges.get((zone, stack), 0) + amount
     total = sum(charges.values())
+    if not total:
+        raise FailError(f"resize_cpuset.subtract: nothing would be left of set {one.id}; DESTROY_CPUSET destroys it")
     if one.burst is not None and one.burst < total:
         raise FailError(f"resize_cpuset: {total} CPUs would be above the burst of set {one.id}, {one.burst:g}")
-    cpus, blocked, mems = one.cpus, one.blocked, one.mems
+    resized = replace(
+        one, charges=tuple(Charge(zone, stack, amount) for (zone, stack), amount in charges.items() if amount)
+    )
+    notes: tuple[str, ...] = ()
     if one.exclusive:
         lost = (one.cpus | one.blocked) & ~context.host.allowed
         if lost:
             raise FailError(
                 f"resize_cpuset: set {one.id} is degraded, its CPUs {cpuset.format_mask(lost)} are not there"
             )
-        placement = place(context, state, one.profile, total, zones, one)
-        cpus, blocked, mems = placement.cpus, placement.blocked, placement.mems
-    resized = replace(
-        one,
-        cpus=cpus,
-        blocked=blocked,
-        mems=mems,
-        charges=tuple(Charge(zone, stack, amount) for (zone, stack), amount in charges.items() if amount),
-    )
+        resized, notes = _replaced(context, state, one, resized, _by_zone(added), left)
     after = state.with_set(resized)
     converted = inventory.set_resources(context.host, after, context.provider_id, resized)
     if resize.subtract:
-        converted.extend(_gained(context, state, after))
-    return Change(after, tuple(converted), describe(f"resized from {one.charge} CPUs", resized))
+        converted.extend(_gained(context, state, after, added))
+    return Change(after, tuple(converted), describe(f"resized from {one.charge} CPUs", resized, notes))
+
+
+def _add(context: Context, state: State, operation: Operation, one: CpuSet) -> dict[RawKey, int]:
+    """The RAW that is added, which has to be there."""
+    add = operation.info.resize_cpuset.add
+    amounts, pool = _raw_sources(context, add, "resize_cpuset.add")
+    if pool != one.pool:
+        raise FailError(f"resize_cpuset.add: set {one.id} is of pool {one.pool!r}, the source is of {pool!r}")
+    for index, resource in enumerate(add):
+        _same_role(operation, one, resource, f"resize_cpuset.add[{index}]")
+    _check_there_is(context, state, amounts, "resize_cpuset.add")
+    return amounts
+
+
+def _replaced(
+    context: Context, state: State, one: CpuSet, resized: CpuSet, added: Mapping[str, int], left: Mapping[str, int]
+) -> tuple[CpuSet, tuple[str, ...]]:
+    """The set with its new CPUs. What a zone gives and gets at once stays where it is; what then is left to give is
+    given first, so that what comes is chosen next to the CPUs that stay."""
+    change = {zone: added.get(zone, 0) - left.get(zone, 0) for zone in (*added, *left)}
+    more = {zone: amount for zone, amount in change.items() if amount > 0}
+    less = {zone: -amount for zone, amount in change.items() if amount < 0}
+    notes: tuple[str, ...] = ()
+    if more and sum(less.values()) == one.charge:
+        # Nothing stays: it is placed as a new set would be.
+        placement = place(context, state, one.profile, resized.charge, more)
+        placed = replace(resized, cpus=placement.cpus, blocked=placement.blocked, mems=placement.mems)
+        return placed, placement.notes
+    before, total = one, one.charge
+    for sign, zones in ((-1, less), (1, more)):
+        if zones:
+            total += sign * sum(zones.values())
+            placement = place(context, state, one.profile, total, zones, before)
+            before = replace(before, cpus=placement.cpus, blocked=placement.blocked, mems=placement.mems)
+            notes = placement.notes
+    return replace(resized, cpus=before.cpus, blocked=before.blocked, mems=before.mems), notes
 
 
 def _subtract(
@@ -523,18 +549,20 @@ def _subtract(
             raise FailError(f"{where}: set {one.id} has {charges.get(key, 0)} CPUs of {key[0]}{_stack_text(key[1])}")
         charges[key] -= amount
         zones[key[0]] = zones.get(key[0], 0) + amount
-    if not any(charges.values()):
-        raise FailError(f"resize_cpuset.subtract: nothing would be left of set {one.id}; DESTROY_CPUSET destroys it")
     return zones
 
 
-def _gained(context: Context, before: State, after: State) -> tuple[Resource, ...]:
-    """The RAW that is there after a change and was not before.
+def _gained(
+    context: Context, before: State, after: State, added: Mapping[RawKey, int] = MappingProxyType({})
+) -> tuple[Resource, ...]:
+    """The RAW that is there after a change and was not before, but for what it took (`added`).
 
-    On a healthy host this is what the set charged. Where the host lost CPUs of the set, or has other zones than when
+    On a healthy host this is what the set gives. Where the host lost CPUs of the set, or has other zones than when
     the set was made, it is what really comes back.
     """
-    was = inventory.raw(context.host, before)
+    was = dict(inventory.raw(context.host, before))
+    for key, amount in added.items():
+        was[key] = was.get(key, 0) - amount
     gained = {
         key: amount - was.get(key, 0)
         for key, amount in inventory.raw(context.host, after).items()

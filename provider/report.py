@@ -69,13 +69,14 @@ def cpu_report(
     profiles_uri: str | None,
     shown: pinfold_pb2.Topology,
     profiles: Iterable[pinfold_pb2.Profile],
+    growth: Mapping[str, int],
 ) -> pinfold_pb2.CpuReport:
-    """The whole report. `degraded` are reasons by set id."""
+    """The whole report. `degraded` are reasons by set id, `growth` as `room.growth` tells it."""
     report = pinfold_pb2.CpuReport(floor_cpus=host.floor.bit_count())
     report.topology.CopyFrom(shown)
     report.profiles.extend(profiles)
     for one in sorted(state.sets.values(), key=lambda one: (one.created, one.id)):
-        report.cpusets.append(_cpuset(host, state, one, degraded.get(one.id, "")))
+        report.cpusets.append(_cpuset(host, state, one, degraded.get(one.id, ""), growth.get(one.id, 0)))
     if profiles_uri is not None:
         source = report.profile_source
         source.uri = redact(profiles_uri)
@@ -89,7 +90,7 @@ def cpu_report(
     return report
 
 
-def _cpuset(host: Host, state: State, one: CpuSet, reason: str) -> pinfold_pb2.Cpuset:
+def _cpuset(host: Host, state: State, one: CpuSet, reason: str, growth: int) -> pinfold_pb2.Cpuset:
     labels = inventory.set_labels(host, state, one)
     shown = pinfold_pb2.Cpuset(
         id=one.id,
@@ -106,6 +107,7 @@ def _cpuset(host: Host, state: State, one: CpuSet, reason: str) -> pinfold_pb2.C
         reason=reason,
         created=one.created,
         lifetime=one.profile.lifetime,
+        growth=growth,
     )
     if one.framework_id is not None:
         shown.framework_id = one.framework_id

@@ -1,19 +1,19 @@
-"""The labels of RAW (`inventory.raw_labels`), kept for as long as they are true.
+"""What can be had: the labels of RAW (`inventory.raw_labels`), how far sets can grow; kept for as long as it is true.
 
-Decides when they are worked out again, and in which steps those for other profiles are worked out beforehand, so that
-no turn of the reactor has to do it all. What they say is decided in `provider.inventory`; nothing is sent or stored.
+Decides when it is worked out again, and in which steps labels for other profiles are worked out beforehand, so that no
+turn of the reactor has to do it all, and what of a host counts as a set's own. Nothing is sent or stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from agent_api.wire import mesos_pb2
 from profiles.mapping import Profile
 from provider import allocator, inventory
-from provider.inventory import Host, Place, State
+from provider.inventory import CpuSet, Host, Place, RawKey, State
 
-__all__ = ["RawLabels"]
+__all__ = ["Growth", "RawLabels", "growth"]
 
 MAX_KEPT = 4096
 
@@ -88,3 +88,63 @@ class RawLabels:
                 host.topology, host.layout.zones, host.pool(place.pool), place.free, rules, mems=host.allowed_mems
             )
         return found
+
+
+def growth(host: Host, state: State, one: CpuSet) -> int:
+    """How many CPUs RESIZE_CPUSET can add to a set from its own NUMA nodes now; a shared one, from its own zones.
+
+    RAW counts that is reserved as the set is, or not otherwise than all is by default.
+    """
+    return _growth(host, one, *_room(host, inventory.free(host, state, one.pool), inventory.raw(host, state), one))
+
+
+def _room(host: Host, free: int, raw: Mapping[RawKey, int], one: CpuSet) -> tuple[int, int]:
+    """(free CPUs in the set's own nodes, RAW that it may have there)."""
+    near = 0
+    if one.exclusive:
+        for node in host.topology.nodes:
+            if node.cpus & one.cpus:
+                near |= node.cpus
+    else:
+        for charge in one.charges:
+            near |= host.layout.zones.get(charge.zone, 0)
+    stacks = {host.default_stack, *(charge.stack for charge in one.charges)}
+    there = sum(
+        amount
+        for (zone, pool, stack), amount in raw.items()
+        if pool == one.pool and stack in stacks and host.layout.zones.get(zone, 0) & near
+    )
+    return free & near, there
+
+
+def _growth(host: Host, one: CpuSet, free: int, raw: int) -> int:
+    if not raw or not one.exclusive:
+        return raw
+    if (one.cpus | one.blocked) & ~host.allowed:
+        return 0
+    zones, pool = host.layout.zones, host.pool(one.pool)
+    more = allocator.growth(
+        host.topology, zones, pool, free, one.profile, one.cpus, one.blocked, mems=host.allowed_mems
+    )
+    return min(more, raw)
+
+
+class Growth:
+    """`growth` of every set, worked out again only for sets near which something changed."""
+
+    def __init__(self) -> None:
+        self._host: Host | None = None
+        self._known: dict[str, tuple[CpuSet, int, int, int]] = {}
+
+    def __call__(self, host: Host, state: State) -> dict[str, int]:
+        """By set id."""
+        before = self._known if host is self._host else {}
+        self._host, self._known = host, {}
+        rows, held = inventory.raw(host, state), inventory.held(state)
+        for set_id, one in state.sets.items():
+            free, raw = _room(host, host.pool(one.pool) & ~held, rows, one)
+            known = before.get(set_id)
+            if known is None or known[:3] != (one, free, raw):
+                known = (one, free, raw, _growth(host, one, free, raw))
+            self._known[set_id] = known
+        return {set_id: known[3] for set_id, known in self._known.items()}

@@ -102,7 +102,20 @@ def sets(context: click.Context, agent_url: str, json_output: bool) -> None:
         as_json(found)
         return
     _table(
-        ("ID", "TYPE", "PROFILE", "ROLE", "CPUS", "BLOCKED", "MEMS", "ENFORCED BY", "STATE", "AGE", "REASON"),
+        (
+            "ID",
+            "TYPE",
+            "PROFILE",
+            "ROLE",
+            "CPUS",
+            "BLOCKED",
+            "MEMS",
+            "GROWTH",
+            "ENFORCED BY",
+            "STATE",
+            "AGE",
+            "REASON",
+        ),
         (
             (
                 cpuset["id"],
@@ -112,6 +125,7 @@ def sets(context: click.Context, agent_url: str, json_output: bool) -> None:
                 cpuset.get("cpus", ""),
                 cpuset.get("blocked", ""),
                 cpuset.get("mems", ""),
+                str(cpuset.get("growth", "")),
                 cpuset.get("enforcement", ""),
                 cpuset.get("state", ""),
                 _age(cpuset.get("created")),

@@ -402,14 +402,14 @@ def _resize(
     subtract = _checked(resize.subtract, role, left)
     given = _checked(resize.cpuset, role, left)
     ready, set_id, whole = _the_set(world, given, role, left, "resize_cpuset.cpuset")
-    if bool(add) == bool(subtract):
-        raise _RefusedError("resize_cpuset: exactly one of 'add' and 'subtract' is needed")
+    if not add and not subtract:
+        raise _RefusedError("resize_cpuset: 'add', 'subtract' or both are needed")
     if add:
         _raw(add, "resize_cpuset.add")
         if _provider(world, [*given, *add]) is not ready:
             raise _RefusedError(f"resize_cpuset.add: RAW of provider {ready.id} is needed")
         _need(left, add)
-    else:
+    if subtract:
         _whole(subtract, "resize_cpuset.subtract")
         if any(rs.set_id(r) != set_id for r in subtract):
             raise _RefusedError(f"resize_cpuset.subtract: resources of set {set_id} are needed")

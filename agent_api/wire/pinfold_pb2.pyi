@@ -112,7 +112,7 @@ class ProfileSource(_message.Message):
     def __init__(self, uri: _Optional[str] = ..., last_fetch: _Optional[float] = ..., ok: bool = ..., outcome: _Optional[str] = ..., in_force_since: _Optional[float] = ...) -> None: ...
 
 class Cpuset(_message.Message):
-    __slots__ = ("id", "type", "profile", "pool", "role", "framework_id", "cpus", "blocked", "mems", "cgroup", "enforcement", "state", "reason", "created", "charges", "burst", "lifetime")
+    __slots__ = ("id", "type", "profile", "pool", "role", "framework_id", "cpus", "blocked", "mems", "cgroup", "enforcement", "state", "reason", "created", "charges", "burst", "lifetime", "growth")
     class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         UNKNOWN: _ClassVar[Cpuset.State]
@@ -153,6 +153,7 @@ class Cpuset(_message.Message):
     CHARGES_FIELD_NUMBER: _ClassVar[int]
     BURST_FIELD_NUMBER: _ClassVar[int]
     LIFETIME_FIELD_NUMBER: _ClassVar[int]
+    GROWTH_FIELD_NUMBER: _ClassVar[int]
     id: str
     type: Cpuset.Type
     profile: str
@@ -170,4 +171,5 @@ class Cpuset(_message.Message):
     charges: _containers.RepeatedCompositeFieldContainer[Cpuset.ZoneCharge]
     burst: float
     lifetime: str
-    def __init__(self, id: _Optional[str] = ..., type: _Optional[_Union[Cpuset.Type, str]] = ..., profile: _Optional[str] = ..., pool: _Optional[str] = ..., role: _Optional[str] = ..., framework_id: _Optional[str] = ..., cpus: _Optional[str] = ..., blocked: _Optional[str] = ..., mems: _Optional[str] = ..., cgroup: _Optional[str] = ..., enforcement: _Optional[str] = ..., state: _Optional[_Union[Cpuset.State, str]] = ..., reason: _Optional[str] = ..., created: _Optional[float] = ..., charges: _Optional[_Iterable[_Union[Cpuset.ZoneCharge, _Mapping]]] = ..., burst: _Optional[float] = ..., lifetime: _Optional[str] = ...) -> None: ...
+    growth: int
+    def __init__(self, id: _Optional[str] = ..., type: _Optional[_Union[Cpuset.Type, str]] = ..., profile: _Optional[str] = ..., pool: _Optional[str] = ..., role: _Optional[str] = ..., framework_id: _Optional[str] = ..., cpus: _Optional[str] = ..., blocked: _Optional[str] = ..., mems: _Optional[str] = ..., cgroup: _Optional[str] = ..., enforcement: _Optional[str] = ..., state: _Optional[_Union[Cpuset.State, str]] = ..., reason: _Optional[str] = ..., created: _Optional[float] = ..., charges: _Optional[_Iterable[_Union[Cpuset.ZoneCharge, _Mapping]]] = ..., burst: _Optional[float] = ..., lifetime: _Optional[str] = ..., growth: _Optional[int] = ...) -> None: ...

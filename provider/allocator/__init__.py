@@ -10,7 +10,7 @@ change an answer, and never reads a file or a clock.
 
 from __future__ import annotations
 
-from provider.allocator.placing import can_place, explain, free_whole_cores, largest, place
+from provider.allocator.placing import can_place, explain, free_whole_cores, growth, largest, place
 from provider.allocator.request import Placement, PlacementRefused, Request
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "can_place",
     "explain",
     "free_whole_cores",
+    "growth",
     "largest",
     "place",
 ]

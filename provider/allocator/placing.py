@@ -20,7 +20,7 @@ from provider.cpuset import lowest
 from provider.errors import Refused
 from provider.topology import Topology
 
-__all__ = ["can_place", "explain", "free_whole_cores", "largest", "place"]
+__all__ = ["can_place", "explain", "free_whole_cores", "growth", "largest", "place"]
 
 
 def place(
@@ -172,6 +172,27 @@ def largest(
     state = tuple((mask & node.mask) >> node.low for mask in masks)
     key = ("largest", profile.rules, pool, first.memory, node.shape, state)
     return first.tree.remember(key, lambda: _largest(attempts))
+
+
+def growth(
+    host: Topology,
+    zones: Mapping[str, int],
+    pool: int,
+    free: int,
+    profile: Profile,
+    holds: int,
+    blocked: int,
+    *,
+    mems: int | None = None,
+) -> int:
+    """How many CPUs of `free` a set can be charged more, at most."""
+    charge = (holds | blocked).bit_count()
+    request = Request(charge + 1, profile, holds=holds, blocked=blocked)
+    try:
+        attempts = cases(host, zones, pool, free, request, mems)
+    except ValueError:
+        return 0
+    return max(0, _largest(attempts) - charge)
 
 
 def _largest(attempts: list[Case]) -> int:

@@ -234,11 +234,12 @@ def destroy(resources: list[mesos_pb2.Resource]) -> Operation:
     return info
 
 
-def resize(resources: list[mesos_pb2.Resource], add: int = 0, subtract: int = 0) -> Operation:
+def resize(resources: list[mesos_pb2.Resource], add: int = 0, subtract: int = 0, zone: str = "numa/0") -> Operation:
+    """`zone`: where what is added comes from."""
     info = Operation(type=Operation.RESIZE_CPUSET)
     info.resize_cpuset.cpuset.extend(resources)
     if add:
-        info.resize_cpuset.add.append(raw(add))
+        info.resize_cpuset.add.append(raw(add, zone))
     if subtract:
         part = info.resize_cpuset.subtract.add()
         part.CopyFrom(resources[0])

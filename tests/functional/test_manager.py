@@ -130,6 +130,24 @@ def test_resize_keeps_cpus_and_moves_the_kernel(provider: Provider) -> None:
     assert cpuset.parse(provider.kernel()["set.set-1"]).bit_count() == 2
 
 
+def test_a_set_that_moves_to_another_node_while_others_are_there(tmp_path: Path, version: int) -> None:
+    """Its neighbours are narrowed before it comes and widened after it went, in one operation."""
+    provider = Provider(tmp_path, D16, version=version)
+    provider.start(profiles={"bind": {"memory": BIND}, "any": {}, "batch": {"mode": "shared"}})
+    made(provider, create(2, "batch", "numa/1"), 1)
+    made(provider, create(2, "any", "numa/1"), 2)
+    made(provider, create(4, "bind"), 3)
+    assert provider.kernel()["shared/set-1"] == "3,5-7,11,13-15"
+    made(provider, resize(provider.resources("set-3"), add=3, subtract=4, zone="numa/1"), 4)
+    one = provider.manager.state.sets["set-3"]
+    assert (one.cpus.bit_count(), one.mems, [c.zone for c in one.charges]) == (3, 2, ["numa/1"])
+    kernel = provider.kernel()
+    assert kernel["set.set-3"] == cpuset.format_mask(one.cpus)
+    assert cpuset.parse(kernel["shared/set-1"]) == D16.online & ~0b100000001 & ~one.cpus & ~cpuset.parse("4,12")
+    provider.check()
+    provider.close()
+
+
 def test_reservations(provider: Provider) -> None:
     made(provider, reserve(4))
     provider.start()
@@ -312,6 +330,10 @@ def scenario_shrink(provider: Provider) -> Operation:
     return resize(provider.resources("set-2"), subtract=1)
 
 
+def scenario_both(provider: Provider) -> Operation:
+    return resize(provider.resources("set-2"), add=2, subtract=1)
+
+
 def scenario_destroy(provider: Provider) -> Operation:
     return destroy(provider.resources("set-2"))
 
@@ -322,7 +344,15 @@ def scenario_reserve(provider: Provider) -> Operation:
 
 @pytest.mark.parametrize(
     "scenario",
-    [scenario_create, scenario_shared, scenario_grow, scenario_shrink, scenario_destroy, scenario_reserve],
+    [
+        scenario_create,
+        scenario_shared,
+        scenario_grow,
+        scenario_shrink,
+        scenario_both,
+        scenario_destroy,
+        scenario_reserve,
+    ],
 )
 def test_death_at_every_point_leaves_one_of_the_two_states(
     tmp_path: Path, version: int, scenario: Callable[[Provider], Operation]

@@ -375,7 +375,7 @@ def test_a_set_shrinks_by_what_nobody_uses() -> None:
     stage.framework.accept(offer, launch(stage.host, "t", [part, scalar("mem", 32, "test")]))
     two = with_role(stage.provider.cpu_set("s1", "numa/0", 2), "test")
     assert "does not contain" in stage.refused(resize([whole], subtract=[two])).message
-    assert "exactly one" in stage.refused(resize([whole])).message
+    assert "'add', 'subtract' or both are needed" in stage.refused(resize([whole])).message
     assert "does not contain" in stage.refused(resize([whole], add=[stage.raw(9)])).message
     one = with_role(stage.provider.cpu_set("s1", "numa/0", 1), "test")
     stage.framework.accept(stage.framework.offer(), resize([whole], subtract=[one]))
@@ -384,6 +384,20 @@ def test_a_set_shrinks_by_what_nobody_uses() -> None:
     stage.provider.status(applied, converted=[left, stage.provider.raw("numa/0", 1)])
     there = stage.free()
     assert "s1" not in there and "[RAW numa/0 default]:5" in there
+
+
+def test_a_set_that_gains_and_gives_in_one_operation() -> None:
+    stage = Stage()
+    stage.make_set(4)
+    whole = with_role(stage.provider.cpu_set("s1", "numa/0", 4), "test")
+    one = with_role(stage.provider.cpu_set("s1", "numa/0", 1), "test")
+    stage.framework.accept(stage.framework.offer(), resize([whole], add=[stage.raw(3)], subtract=[one]))
+    (applied,) = stage.provider.applied()
+    assert text(applied.info.resize_cpuset.add) == "cpus[RAW numa/0 default]:3"
+    assert text(applied.info.resize_cpuset.subtract) == "cpus[EXCLUSIVE s1 numa/0 default]:1"
+    there = stage.provider.cpu_set("s1", "numa/0", 6)
+    stage.provider.status(applied, converted=[there, stage.provider.raw("numa/0", 1)])
+    assert "[EXCLUSIVE s1 numa/0 default]:6" in stage.free() and "[RAW numa/0 default]:2" in stage.free()
 
 
 def test_one_operation_on_a_set_at_a_time() -> None:

@@ -15,7 +15,7 @@ from provider import cpuset, inventory
 from provider.errors import StateError
 from provider.inventory import State
 from provider.layout import Config, PoolConfig
-from provider.room import RawLabels
+from provider.room import Growth, RawLabels, growth
 from tests.unit.hosts import D16, S8, U4, host, make_set
 
 
@@ -266,3 +266,38 @@ def test_the_sum_holds_for_any_sets_on_any_part_of_the_host(wishes: list[tuple[i
         return  # no room for a floor: such a host cannot be configured
     figures = check(place, state)
     assert all(amount > 0 for amount in figures.raw.values())
+
+
+@pytest.mark.parametrize(
+    ("profile", "cpus", "blocked", "others", "more"),
+    [
+        (Profile(name="p"), "1,9", "", "", 4),  # the floor is 0,8
+        (Profile(name="p"), "1,9", "", "2,4", 3),
+        (Profile(name="p", core_siblings="required"), "1,9", "", "2", 2),
+        (Profile(name="p", core_siblings="denied"), "1", "9", "2", 2),
+        (Profile(name="p", memory=Memory("bind", "required")), "5,13", "", "", 6),
+        (Profile(name="p"), "3,4,11,12", "", "", 10),  # on both nodes
+        (Profile(name="p"), "1-3,9-11", "", "", 0),
+    ],
+)
+def test_how_far_a_set_can_grow_on_its_own_nodes(
+    profile: Profile, cpus: str, blocked: str, others: str, more: int
+) -> None:
+    place = host(D16)
+    one = make_set("a", cpus, blocked=blocked, profile=profile)
+    zone = next(iter(place.layout.zone_of(one.cpus)))
+    one = replace(one, charges=(replace(one.charges[0], zone=zone),))
+    state = State().with_set(one)
+    for index, cpu in enumerate(cpuset.ids(cpuset.parse(others))):
+        state = state.with_set(make_set(f"o{index}", str(cpu), next(iter(place.layout.zone_of(1 << cpu)))))
+    assert growth(place, state, one) == more
+    known = Growth()
+    assert known(place, state)["a"] == known(place, state)["a"] == more
+    # A guarantee of others is not to be had, whoever's CPUs it lies on.
+    guarded = state.with_set(make_set("s", zone=zone, guarantee=2))
+    assert known(place, guarded)["a"] == growth(place, guarded, one) == min(more, place_room(place, guarded, one))
+
+
+def place_room(place: inventory.Host, state: State, one: inventory.CpuSet) -> int:
+    zones = place.layout.zone_of(one.cpus)
+    return sum(amount for (zone, _, _), amount in inventory.raw(place, state).items() if zone in zones)

@@ -350,17 +350,68 @@ def test_shrinking_by_zone_takes_from_that_zone() -> None:
     assert [c.zone for c in gone.after.sets["new"].charges] == ["numa/0"]
 
 
+def part_of(one: Change, zone: str, amount: int) -> list[Resource]:
+    result = Resource()
+    result.CopyFrom(next(r for r in of_set(one) if r.cpu.source.zone == zone))
+    result.scalar.value = amount
+    return [result]
+
+
+def kinds(one: Change) -> list[tuple[str, int, float]]:
+    return [(r.cpu.source.zone, r.cpu.source.type, r.scalar.value) for r in one.converted]
+
+
+def test_growing_and_shrinking_together() -> None:
+    """One operation that gives CPUs of one node and takes some of another: what stays is kept."""
+    ctx = context(host(D16))
+    made = done(create(raw(4), raw(2, "numa/1")), None, ctx)
+    before = made.after.sets["new"]
+    moved = done(resize(of_set(made), [raw(4, "numa/1")], part_of(made, "numa/0", 2)), made.after, ctx)
+    after = moved.after.sets["new"]
+    assert ctx.host.layout.zone_of(after.cpus) == {"numa/0": 2, "numa/1": 6}
+    assert {c.zone: c.cpus for c in after.charges} == {"numa/0": 2, "numa/1": 6}
+    stayed = before.cpus & after.cpus
+    assert ctx.host.layout.zone_of(stayed) == {"numa/0": 2, "numa/1": 2}
+    # What comes back is what was given, and not what was taken at the same time.
+    assert kinds(moved)[2:] == [("numa/0", inventory.Source.RAW, 2.0)]
+    assert sum(r.scalar.value for r in moved.converted) == sum(c.cpus for c in before.charges) + 4
+
+
+def test_what_a_zone_gives_and_gets_stays_where_it_is() -> None:
+    made = done(create(raw(4)))
+    same = done(resize(of_set(made), [raw(2)], of_set(made, amount=2.0)), made.after)
+    assert same.after.sets["new"] == made.after.sets["new"]
+    assert kinds(same) == [("numa/0", inventory.Source.EXCLUSIVE, 4.0), ("numa/0", inventory.Source.RAW, 2.0)]
+    more = done(resize(of_set(made), [raw(2)], of_set(made, amount=1.0)), made.after)
+    assert more.after.sets["new"].cpus & made.after.sets["new"].cpus == made.after.sets["new"].cpus
+
+
+def test_all_of_a_set_to_another_node() -> None:
+    ctx = context(host(D16))
+    made = done(create(raw(4), profile="bound"), None, ctx)
+    moved = done(resize(of_set(made), [raw(6, "numa/1")], of_set(made)), made.after, ctx)
+    after = moved.after.sets["new"]
+    assert (ctx.host.layout.zone_of(after.cpus), after.mems) == ({"numa/1": 6}, 2)
+    assert "one NUMA node" in refused(
+        resize(of_set(made), [raw(2, "numa/1")], part_of(made, "numa/0", 2)), made.after, ctx
+    )
+    assert "are there" in refused(resize(of_set(made), [raw(9, "numa/1")], of_set(made)), made.after, ctx)
+
+
 def test_a_shared_set_is_resized_by_amount() -> None:
     made = done(create(raw(2), profile="batch", burst=3.0))
     assert "4 CPUs would be above the burst" in refused(resize(of_set(made), add=[raw(2)]), made.after)
     grown = done(resize(of_set(made), add=[raw(1)]), made.after)
     assert grown.after.sets["new"].charge == 3
+    ctx = context(host(D16))
+    made = done(create(raw(2), profile="batch"), None, ctx)
+    both = done(resize(of_set(made), [raw(3, "numa/1")], of_set(made, amount=1.0)), made.after, ctx)
+    assert {c.zone: c.cpus for c in both.after.sets["new"].charges} == {"numa/0": 1, "numa/1": 3}
 
 
 def test_resize_is_refused() -> None:
     made = done(create(raw(2)))
-    assert "exactly one of 'add' and 'subtract'" in refused(resize(of_set(made)), made.after)
-    assert "exactly one" in refused(resize(of_set(made), [raw(1)], of_set(made, amount=1.0)), made.after)
+    assert "'add', 'subtract' or both are needed" in refused(resize(of_set(made)), made.after)
     assert "nothing would be left of set new; DESTROY_CPUSET" in refused(
         resize(of_set(made), subtract=of_set(made)), made.after
     )
