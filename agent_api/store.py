@@ -174,6 +174,7 @@ def _load_tasks(connection: sa.Connection) -> tuple[TaskRecord, ...]:
             boot_id=row.boot_id,
             kill_requested=row.kill_requested,
             launched_time=row.launched_time,
+            preempted=row.preempted,
         )
 
     return tuple(sorted(_read(connection, tables.tasks, task), key=lambda record: record.launched_time))
@@ -281,6 +282,7 @@ def _save_task(connection: sa.Connection, change: effects.SaveTask) -> None:
         boot_id=record.boot_id,
         kill_requested=record.kill_requested,
         launched_time=record.launched_time,
+        preempted=record.preempted,
     )
     table = tables.task_statuses
     connection.execute(

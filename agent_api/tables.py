@@ -88,6 +88,7 @@ tasks = sa.Table(
     sa.Column("boot_id", sa.Text),
     sa.Column("kill_requested", sa.Boolean, nullable=False),
     sa.Column("launched_time", sa.Float, nullable=False),
+    sa.Column("preempted", sa.Text),
 )
 
 task_statuses = sa.Table(

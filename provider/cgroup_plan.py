@@ -47,6 +47,8 @@ PERIOD_US = 100_000
 PLAIN_SHARE = 0.1
 """Weight of the plain group, in CPUs' worth, against the guarantees: plain tasks have the floor for themselves anyway,
 and on the other CPUs the guarantees come first."""
+REVOCABLE_SHARE = 0.01
+"""Weight of a revocable CPU against a guaranteed one: it gets what the others leave, and some still moves."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _PARTITIONS = ("member", "root", "isolated")
 
@@ -63,12 +65,18 @@ class Slot:
 @dataclass(frozen=True, slots=True)
 class SharedSlot:
     """What a shared set should have: all CPUs it may float over, its guarantee and burst in CPUs' worth of time
-    (burst None = no bound)."""
+    (burst None = no bound). With `revocable` the guarantee is none: it only says how it stands to others like it."""
 
     cpus: int
     mems: int = 0
     guarantee: float = 1.0
     burst: float | None = None
+    revocable: bool = False
+
+    @property
+    def share(self) -> float:
+        """Its weight, in guaranteed CPUs."""
+        return self.guarantee * (REVOCABLE_SHARE if self.revocable else 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,11 +311,11 @@ def _wants(desired: Desired, observed: Observed, rules: Rules) -> dict[str, _Wan
         for slot in desired.shared.values():
             union |= slot.cpus
             union_mems |= slot.mems or mems
-        total = sum(slot.guarantee for slot in desired.shared.values())
+        total = sum(slot.share for slot in desired.shared.values())
         top = _weights({"plain": PLAIN_SHARE, "shared": total}, rules)
         out["plain"] = _Want(desired.plain, out["plain"].mems, weight=top["plain"])
         out["shared"] = _Want(union, union_mems, weight=top["shared"])
-        weights = _weights({i: slot.guarantee for i, slot in desired.shared.items()}, rules)
+        weights = _weights({i: slot.share for i, slot in desired.shared.items()}, rules)
         for set_id, slot in desired.shared.items():
             out[group_name(set_id, shared=True)] = _Want(
                 slot.cpus,

@@ -13,6 +13,7 @@ The rule that holds always (section 3 of the design), `figures` checks it by cou
 where `online` are the CPUs the host has online inside our cgroup parent, `reserved` includes online CPUs that no
 pool offers (isolated ones), and a set counts with what it charges. CPUs that a set holds and the host lost are
 `lost`; guarantees of shared sets that no free CPU backs any more are `unbacked`; both are 0 on a healthy host.
+Revocable CPUs and sets are beyond this rule (`provider.revocable`).
 """
 
 from __future__ import annotations
@@ -50,10 +51,13 @@ __all__ = [
     "raw_labels",
     "raw_resources",
     "reservations_of",
+    "resource",
     "resources",
     "set_labels",
     "set_mems",
     "set_resources",
+    "shareable",
+    "spread",
     "stack_from",
     "stack_of",
 ]
@@ -76,6 +80,7 @@ class Place(NamedTuple):
     """Mask of the CPUs that no exclusive set holds."""
     room: int
     """How many are RAW."""
+    revocable: bool = False
 
 
 Labels = Callable[[Place], mesos_pb2.Labels]
@@ -111,6 +116,8 @@ class CpuSet:
     burst: float | None
     created: float
     """Unix time."""
+    revocable: bool = False
+    """A shared set made of revocable RAW: what it charges is not guaranteed to it."""
 
     @property
     def exclusive(self) -> bool:
@@ -164,6 +171,8 @@ class Host:
     """Memory nodes inside the cgroup parent's cpuset; those that have memory."""
     default_stack: bytes = b""
     enforcement: str = "affinity"
+    overcommit: float = 1.0
+    """How many CPUs' worth of shared sets there may be for each CPU that they run on."""
     path: Callable[[str, bool], str] = field(default=lambda set_id, shared: "", compare=False)
     """(set id, whether it is a shared one) -> its `cgroup` label."""
 
@@ -195,12 +204,18 @@ def free(host: Host, state: State, pool: str) -> int:
 
 
 def float_mask(host: Host, state: State, pool: str) -> int:
-    """Where the shared sets of a pool run: all of the pool that no exclusive set holds.
+    """Where the shared sets of a pool run: all of the pool that is neither held by an exclusive set nor isolated.
 
     Where nothing of the pool is left (it was taken out of the configuration, its CPUs are gone) they run where plain
     tasks run: never nowhere, because an empty list would mean everywhere.
     """
-    return free(host, state, pool) or plain_mask(host, state)
+    return free(host, state, pool) & ~host.topology.isolated or plain_mask(host, state)
+
+
+def shareable(host: Host, pool: str) -> bool:
+    """Whether shared sets can be made in a pool. On isolated CPUs the kernel moves no task to an idle CPU: the tasks of
+    a set that floats over them would pile up on one."""
+    return not host.pool(pool) & host.topology.isolated
 
 
 def plain_mask(host: Host, state: State) -> int:
@@ -252,7 +267,7 @@ def figures(host: Host, state: State) -> Figures:
     taken = 0
     charged = lost = 0
     for one in state.sets.values():
-        charged += one.charge
+        charged += 0 if one.revocable else one.charge
         if one.exclusive:
             mine = one.cpus | one.blocked
             if taken & mine:
@@ -296,10 +311,15 @@ def _free_amounts(host: Host, state: State) -> tuple[dict[tuple[str, str], int],
             here = host.zone_pool(zone, pool)
             if here:
                 amounts[zone, pool] = (here & ~taken).bit_count()
+    guaranteed = (one for one in state.sets.values() if not one.exclusive and not one.revocable)
+    return spread(amounts, sorted(guaranteed, key=lambda one: one.id))
+
+
+def spread(room: Mapping[tuple[str, str], int], sets: Iterable[CpuSet]) -> tuple[dict[tuple[str, str], int], int]:
+    """Take what sets charge off an amount by zone and pool: what is left of each, and how much found no place."""
+    amounts = dict(room)
     homeless: dict[str, int] = {}
-    for one in sorted(state.sets.values(), key=lambda one: one.id):
-        if one.exclusive:
-            continue
+    for one in sets:
         for charge in one.charges:
             key = (charge.zone, one.pool)
             got = min(amounts.get(key, 0), charge.cpus)
@@ -307,15 +327,15 @@ def _free_amounts(host: Host, state: State) -> tuple[dict[tuple[str, str], int],
                 amounts[key] -= got
             if got < charge.cpus:
                 homeless[one.pool] = homeless.get(one.pool, 0) + charge.cpus - got
-    unbacked = 0
+    without = 0
     for pool, missing in sorted(homeless.items()):
-        # The zone it was charged to is gone or too small now: the guarantee is kept where its pool has most room.
+        # The zone it was charged to is gone or too small now: its place is kept where its pool has most room.
         for key in sorted((k for k in amounts if k[1] == pool), key=lambda k: (-amounts[k], k)):
             got = min(amounts[key], missing)
             amounts[key] -= got
             missing -= got
-        unbacked += missing
-    return amounts, unbacked
+        without += missing
+    return amounts, without
 
 
 def raw(host: Host, state: State) -> Mapping[RawKey, int]:
@@ -327,7 +347,7 @@ def raw(host: Host, state: State) -> Mapping[RawKey, int]:
     amounts, _ = _free_amounts(host, state)
     in_sets: dict[RawKey, int] = {}
     for one in state.sets.values():
-        for charge in one.charges:
+        for charge in () if one.revocable else one.charges:
             key = (charge.zone, one.pool, charge.stack)
             in_sets[key] = in_sets.get(key, 0) + charge.cpus
     result: dict[RawKey, int] = {}
@@ -382,13 +402,14 @@ def reservations_of(stack: bytes) -> list[mesos_pb2.Resource.ReservationInfo]:
 # -- resources ------------------------------------------------------------------------------------------------------
 
 
-def _resource(provider_id: str, stack: bytes, amount: int, source: Source) -> mesos_pb2.Resource:
-    resource = mesos_pb2.Resource(name="cpus", type=mesos_pb2.Value.SCALAR)
-    resource.scalar.value = float(amount)
-    resource.provider_id.value = provider_id
-    resource.reservations.extend(reservations_of(stack))
-    resource.cpu.source.CopyFrom(source)
-    return resource
+def resource(provider_id: str, stack: bytes, amount: int, source: Source) -> mesos_pb2.Resource:
+    """A number of CPUs of the provider."""
+    made = mesos_pb2.Resource(name="cpus", type=mesos_pb2.Value.SCALAR)
+    made.scalar.value = float(amount)
+    made.provider_id.value = provider_id
+    made.reservations.extend(reservations_of(stack))
+    made.cpu.source.CopyFrom(source)
+    return made
 
 
 def raw_labels(
@@ -401,8 +422,13 @@ def raw_labels(
     - `distances`: of the zone's first node to each node of the topology, in its order;
     - `largest/PROFILE`: the most CPUs that a new set under this active profile can be charged in this zone.
 
+    Of revocable RAW there is only the last to tell, and only of shared profiles.
+
     `largest` tells the most that an exclusive set under these rules (`Profile.rules`) can have of `place.free`.
     """
+    if place.revocable:
+        mine = (profile for profile in profiles if profile.pool == place.pool and profile.mode == SHARED)
+        return {f"largest/{profile.name}": str(place.room) for profile in mine}
     labels = {"free_whole_cores": str(_whole_cores(host, place.free))}
     llcs = [f"{i}:{(mask & place.free).bit_count()}" for i, mask in enumerate(host.topology.llcs) if mask & place.free]
     labels["free_cpus_by_llc"] = ",".join(llcs)
@@ -412,7 +438,7 @@ def raw_labels(
         labels["distances"] = ",".join(map(str, near.distances))
     for profile in profiles:
         if profile.pool == place.pool:
-            most = place.room
+            most = place.room if profile.mode == EXCLUSIVE or shareable(host, place.pool) else 0
             if profile.mode == EXCLUSIVE and most:
                 most = min(most, largest(profile.rules))
             labels[f"largest/{profile.name}"] = str(most)
@@ -445,7 +471,7 @@ def raw_resources(
     for (zone, pool, stack), amount in amounts.items():
         source = Source(type=Source.RAW, zone=zone, pool=pool)
         source.metadata.CopyFrom(labels(there.get((zone, pool)) or Place(zone, pool, 0, 0)))
-        result.append(_resource(provider_id, stack, amount, source))
+        result.append(resource(provider_id, stack, amount, source))
     return result
 
 
@@ -475,7 +501,10 @@ def set_resources(host: Host, state: State, provider_id: str, one: CpuSet) -> li
             zone=charge.zone,
             pool=one.pool,
         )
-        result.append(_resource(provider_id, charge.stack, charge.cpus, _labelled(source, labels)))
+        made = resource(provider_id, charge.stack, charge.cpus, _labelled(source, labels))
+        if one.revocable:
+            made.revocable.SetInParent()
+        result.append(made)
     return result
 
 

@@ -32,6 +32,8 @@ __all__ = ["DEFAULT_POOL", "GROUPS", "Config", "Layout", "PoolConfig", "config_f
 
 DEFAULT_POOL = "default"
 GROUPS = ("NUMA", "PACKAGE", "MACHINE")
+MOST_OVERCOMMIT = 100.0
+"""More is a slip of the pen: a hundred sets on one CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +107,8 @@ def config_from_wire(info: mesos_pb2.ResourceProviderInfo) -> Config:
     if group_by not in GROUPS:
         raise ConfigError(f"cpu.group_by: {group_by!r} is not one of {', '.join(GROUPS)}")
     overcommit = cpu.overcommit if cpu.HasField("overcommit") else 1.0
-    if not math.isfinite(overcommit) or overcommit < 1:
-        raise ConfigError(f"cpu.overcommit: {overcommit:g} is not a number of at least 1")
+    if not (math.isfinite(overcommit) and 1 <= overcommit <= MOST_OVERCOMMIT):
+        raise ConfigError(f"cpu.overcommit: {overcommit:g} is not a number from 1 to {MOST_OVERCOMMIT:g}")
     pools = tuple(_pool(index, pool) for index, pool in enumerate(cpu.pools))
     _check_pools(pools)
     source = cpu.profiles

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 from agent_api.wire import mesos_pb2, pinfold_pb2, resource_provider_pb2
 from profiles import state as profile_state
-from provider import cpuset, inventory, operations, reconcile, report
+from provider import cpuset, inventory, operations, reconcile, report, revocable
 from provider.catalogue import Catalogue, used, would_be_active
 from provider.cgroups import Enforcer
 from provider.errors import ConfigError, EnforcementError
@@ -106,6 +106,8 @@ class Manager:
         self._shown_topology = pinfold_pb2.Topology()
         self._shown_profiles: list[pinfold_pb2.Profile] | None = None
         """None: to be made for the next report."""
+        self._revoked: Mapping[str, str] = {}
+        """Sets that have to give way, as it was last logged."""
 
     # -- views ------------------------------------------------------------------------------------------------------
 
@@ -206,6 +208,7 @@ class Manager:
             allowed_mems=(nodes if mems is None else nodes & mems) or nodes,
             default_stack=inventory.stack_from(self._info.default_reservations),
             enforcement=self._world.enforcer.kind,
+            overcommit=self._config.overcommit,
             path=lambda set_id, shared: self._world.enforcer.path(set_id, shared=shared),
         )
 
@@ -476,6 +479,8 @@ class Manager:
         update = call.update_state
         provider_id = self._provider_id or ""
         update.resources.extend(inventory.resources(self.host, self._state, provider_id, self._labels))
+        more = revocable.amounts(self.host, self._state)
+        update.resources.extend(revocable.resources(provider_id, self._labels, more))
         for record in self._outbox.pending:
             entry = update.operations.add()
             if record.framework_id is not None:
@@ -523,6 +528,8 @@ class Manager:
                 problems.append(f"{inventory.Source.Type.Name(source.type)} CPUs cannot be used by a task")
             elif source.id not in self._state.sets:
                 problems.append(f"set {source.id!r} does not exist")
+            elif source.id in self._revoked:
+                problems.append(f"set {source.id} is revoked: {self._revoked[source.id]}")
             else:
                 named.add(source.id)
         if problems:
@@ -583,7 +590,15 @@ class Manager:
         self._want_report()
 
     def _judge(self) -> None:
-        """Look at each set, and report where one is degraded or is no more."""
+        """Look at each set, and report where one is degraded or revoked or is no more."""
+        revoked = revocable.revoked(self.host, self._state)
+        for set_id in sorted(revoked.keys() - self._revoked.keys()):
+            log.warning("set %s is revoked: %s", set_id, revoked[set_id])
+        for set_id in sorted(self._revoked.keys() - revoked.keys()):
+            log.info("set %s is not revoked any more%s", set_id, "" if set_id in self._state.sets else ": it is gone")
+        if revoked != self._revoked:
+            self._revoked = revoked
+            self._want_report()
         if self._keeper.judge(self.host, self._state, self._world.clock()):
             self._want_report()
 

@@ -15,11 +15,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from agent_api.wire import mesos_pb2
 from profiles.mapping import Profile
-from provider import allocator, cpuset, inventory
+from provider import allocator, cpuset, inventory, revocable
 from provider.errors import Refused
 from provider.inventory import Charge, CpuSet, Host, RawKey, Source, State, stack_of
 
@@ -191,17 +190,36 @@ def _ours(context: Context, resource: Resource, field: str, kind: Source.Type) -
         )
     if resource.name != "cpus":
         raise FailError(f"{field}: name 'cpus' is needed, got {resource.name!r}")
-    if resource.HasField("revocable"):
-        raise FailError(f"{field}: this provider offers nothing revocable")
     actual = resource.cpu.source.type
     if actual != kind:
         raise FailError(f"{field}: {Source.Type.Name(kind)} is needed, got {Source.Type.Name(actual)}")
 
 
-def _raw_sources(context: Context, sources: Iterable[Resource], field: str) -> tuple[dict[RawKey, int], str]:
+@dataclass(frozen=True, slots=True)
+class _Raw:
+    """The RAW that an operation names: of one pool, and all of it revocable or none."""
+
+    amounts: Mapping[RawKey, int]
+    pool: str
+    revocable: bool
+
+    @property
+    def total(self) -> int:
+        return sum(self.amounts.values())
+
+    @property
+    def zones(self) -> dict[str, int]:
+        zones: dict[str, int] = {}
+        for (zone, _, _), amount in self.amounts.items():
+            zones[zone] = zones.get(zone, 0) + amount
+        return zones
+
+
+def _raw_sources(context: Context, sources: Iterable[Resource], field: str) -> _Raw:
     """The amounts that RAW resources name, by zone, pool and stack, and the one pool they are from."""
     layout = context.host.layout
     amounts: dict[RawKey, int] = {}
+    kinds: set[bool] = set()
     for index, resource in enumerate(sources):
         where = f"{field}[{index}]"
         _ours(context, resource, where, Source.RAW)
@@ -210,6 +228,7 @@ def _raw_sources(context: Context, sources: Iterable[Resource], field: str) -> t
             raise FailError(f"{where}: zone {source.zone!r} is unknown; there are {', '.join(layout.zones)}")
         if source.pool not in layout.pools:
             raise FailError(f"{where}: pool {source.pool!r} is unknown; there are {', '.join(layout.pools)}")
+        kinds.add(resource.HasField("revocable"))
         key = (source.zone, source.pool, stack_of(resource))
         amounts[key] = amounts.get(key, 0) + amount_of(resource, where)
     if not amounts:
@@ -217,20 +236,47 @@ def _raw_sources(context: Context, sources: Iterable[Resource], field: str) -> t
     pools = sorted({pool for _, pool, _ in amounts})
     if len(pools) > 1:
         raise FailError(f"{field}: RAW of one pool is needed, got {', '.join(pools)}")
-    return amounts, pools[0]
+    if len(kinds) > 1:
+        raise FailError(f"{field}: all RAW must be revocable or none of it: a set has one kind of CPUs")
+    return _Raw(amounts, pools[0], True in kinds)
 
 
-def _check_there_is(context: Context, state: State, amounts: Mapping[RawKey, int], field: str) -> None:
-    """Whether that much RAW is there now."""
-    there = inventory.raw(context.host, state)
-    for key, amount in amounts.items():
+def _check_there_is(context: Context, state: State, wanted: _Raw, field: str) -> None:
+    """Whether that much RAW is there now. A refusal says what would fit, and which sets have the rest."""
+    host = context.host
+    there: Mapping[RawKey, int] = inventory.raw(host, state)
+    if wanted.revocable:
+        there = {(zone, pool, b""): n for (zone, pool), n in revocable.amounts(host, state).items()}
+    for key, amount in wanted.amounts.items():
         zone, pool, stack = key
         if there.get(key, 0) < amount:
             most = max(((n, z) for (z, p, s), n in there.items() if p == pool and s == stack), default=(0, "no zone"))
+            in_all = sum(n for (z, p, _), n in there.items() if (z, p) == (zone, pool))
             raise FailError(
-                f"{field}: {amount} RAW CPUs of zone {zone}, pool {pool}{_stack_text(stack)} are asked for and "
-                f"{there.get(key, 0)} are there; the most of one zone is {most[0]} in {most[1]}"
+                f"{field}: {amount} {'revocable ' if wanted.revocable else ''}RAW CPUs of zone {zone}, pool {pool}"
+                f"{_stack_text(stack)} are asked for and {there.get(key, 0)} are there; the most of one zone is "
+                f"{most[0]} in {most[1]}{_holders(host, state, zone, pool) if in_all < amount else ''}"
             )
+
+
+SHOWN_HOLDERS = 8
+
+
+def _holders(host: Host, state: State, zone: str, pool: str) -> str:
+    """The sets that have CPUs of a zone and pool, those with most first, for a refusal."""
+    here = host.zone_pool(zone, pool)
+    found: list[tuple[int, str, str]] = []
+    for one in state.sets.values():
+        if one.exclusive:
+            amount, how = ((one.cpus | one.blocked) & here).bit_count(), ""
+        else:
+            amount = sum(charge.cpus for charge in one.charges if charge.zone == zone) if one.pool == pool else 0
+            how = " revocable" if one.revocable else " guaranteed"
+        if amount:
+            found.append((-amount, one.id, f"{one.id} ({amount}{how})"))
+    names = [text for _, _, text in sorted(found)]
+    more = f" and {len(names) - SHOWN_HOLDERS} more" if len(names) > SHOWN_HOLDERS else ""
+    return f"; in the way: set {', '.join(names[:SHOWN_HOLDERS])}{more}" if names else ""
 
 
 def _stack_text(stack: bytes) -> str:
@@ -284,15 +330,17 @@ def popped(resource: Resource, field: str) -> Resource:
 
 def _move(context: Context, state: State, before: list[Resource], after: list[Resource], field: str) -> Change:
     """Move amounts from one reservation stack to another."""
-    taken, _ = _raw_sources_any_pool(context, before, field)
-    given, _ = _raw_sources_any_pool(context, after, field)
+    if any(resource.HasField("revocable") for resource in (*before, *after)):
+        raise FailError(f"{field}: revocable CPUs can be taken back any time and cannot be reserved")
+    taken = _raw_sources_any_pool(context, before, field)
+    given = _raw_sources_any_pool(context, after, field)
     totals: dict[tuple[str, str], int] = {}
     for sign, amounts in ((1, taken), (-1, given)):
         for (zone, pool, _), amount in amounts.items():
             totals[zone, pool] = totals.get((zone, pool), 0) + sign * amount
     if any(totals.values()):
         raise FailError(f"{field}: the amounts before and after differ")
-    _check_there_is(context, state, taken, field)
+    _check_there_is(context, state, _Raw(taken, "", False), field)
     default = context.host.default_stack
     changes: dict[RawKey, int] = {}
     for sign, amounts in ((-1, taken), (1, given)):
@@ -304,17 +352,17 @@ def _move(context: Context, state: State, before: list[Resource], after: list[Re
     return Change(changed, tuple(converted), f"{sum(given.values())} RAW CPUs moved to other reservations")
 
 
-def _raw_sources_any_pool(context: Context, sources: list[Resource], field: str) -> tuple[dict[RawKey, int], None]:
+def _raw_sources_any_pool(context: Context, sources: list[Resource], field: str) -> dict[RawKey, int]:
     """As `_raw_sources`, over several pools."""
     amounts: dict[RawKey, int] = {}
     by_pool: dict[str, list[Resource]] = {}
     for resource in sources:
         by_pool.setdefault(resource.cpu.source.pool, []).append(resource)
     for some in by_pool.values():
-        amounts.update(_raw_sources(context, some, field)[0])
+        amounts.update(_raw_sources(context, some, field).amounts)
     if not amounts:
         raise FailError(f"{field}: at least one RAW resource is needed")
-    return amounts, None
+    return amounts
 
 
 # -- sets -----------------------------------------------------------------------------------------------------------
@@ -322,20 +370,32 @@ def _raw_sources_any_pool(context: Context, sources: list[Resource], field: str)
 
 def _create(context: Context, state: State, operation: Operation) -> Change:
     create = operation.info.create_cpuset
-    amounts, pool = _raw_sources(context, create.source, "create_cpuset.source")
+    source = _raw_sources(context, create.source, "create_cpuset.source")
     profile = profile_of(context, create.target_profile)
-    if profile.pool != pool:
+    if profile.pool != source.pool:
         raise FailError(
-            f"create_cpuset: profile {profile.name!r} takes CPUs of pool {profile.pool!r}, the source is of {pool!r}"
+            f"create_cpuset: profile {profile.name!r} takes CPUs of pool {profile.pool!r}, "
+            f"the source is of {source.pool!r}"
+        )
+    if profile.mode == inventory.EXCLUSIVE and source.revocable:
+        raise FailError(
+            f"create_cpuset: profile {profile.name!r} is exclusive, and only shared profiles take revocable CPUs: "
+            "they are time on CPUs that others have as well"
+        )
+    if profile.mode != inventory.EXCLUSIVE and not inventory.shareable(context.host, profile.pool):
+        isolated = context.host.pool(profile.pool) & context.host.topology.isolated
+        raise FailError(
+            f"create_cpuset: profile {profile.name!r} is shared, and pool {profile.pool!r} has isolated CPUs, "
+            f"{cpuset.format_mask(isolated)}: the kernel does not balance tasks there"
         )
     role = _role(create.source, "create_cpuset.source")
-    _check_there_is(context, state, amounts, "create_cpuset.source")
-    total = sum(amounts.values())
+    _check_there_is(context, state, source, "create_cpuset.source")
+    total = source.total
     burst = burst_of(profile, total, create.burst if create.HasField("burst") else None)
     cpus = blocked = mems = 0
     notes: tuple[str, ...] = ()
     if profile.mode == inventory.EXCLUSIVE:
-        placement = place(context, state, profile, total, _by_zone(amounts))
+        placement = place(context, state, profile, total, source.zones)
         cpus, blocked, mems, notes = placement.cpus, placement.blocked, placement.mems, placement.notes
     new = CpuSet(
         id=context.new_set_id,
@@ -345,9 +405,10 @@ def _create(context: Context, state: State, operation: Operation) -> Change:
         cpus=cpus,
         blocked=blocked,
         mems=mems,
-        charges=tuple(Charge(zone, stack, amount) for (zone, _, stack), amount in amounts.items()),
+        charges=tuple(Charge(zone, stack, amount) for (zone, _, stack), amount in source.amounts.items()),
         burst=burst,
         created=context.now,
+        revocable=source.revocable,
     )
     after = state.with_set(new)
     converted = inventory.set_resources(context.host, after, context.provider_id, new)
@@ -406,13 +467,6 @@ def place(
         raise FailError(f"{refused}{in_the_way}") from refused
 
 
-def _by_zone(amounts: Mapping[RawKey, int]) -> dict[str, int]:
-    zones: dict[str, int] = {}
-    for (zone, _, _), amount in amounts.items():
-        zones[zone] = zones.get(zone, 0) + amount
-    return zones
-
-
 def _the_set(context: Context, state: State, operation: Operation, sources: Iterable[Resource], field: str) -> CpuSet:
     """The one set that these resources are, all of it and nothing else."""
     resources = list(sources)
@@ -427,7 +481,7 @@ def _the_set(context: Context, state: State, operation: Operation, sources: Iter
     named: dict[tuple[str, bytes], int] = {}
     for index, resource in enumerate(resources):
         where = f"{field}[{index}]"
-        _ours(context, resource, where, Source.EXCLUSIVE if one.exclusive else Source.SHARED)
+        _of_kind(context, one, resource, where)
         _same_role(operation, one, resource, where)
         key = (resource.cpu.source.zone, stack_of(resource))
         named[key] = named.get(key, 0) + amount_of(resource, where)
@@ -438,6 +492,12 @@ def _the_set(context: Context, state: State, operation: Operation, sources: Iter
             f"got {_amounts_text(named)}"
         )
     return one
+
+
+def _of_kind(context: Context, one: CpuSet, resource: Resource, where: str) -> None:
+    _ours(context, resource, where, Source.EXCLUSIVE if one.exclusive else Source.SHARED)
+    if resource.HasField("revocable") is not one.revocable:
+        raise FailError(f"{where}: set {one.id} is {'' if one.revocable else 'not '}revocable")
 
 
 def _same_role(operation: Operation, one: CpuSet, resource: Resource, where: str) -> None:
@@ -465,9 +525,9 @@ def _resize(context: Context, state: State, operation: Operation) -> Change:
     if not resize.add and not resize.subtract:
         raise FailError("resize_cpuset: 'add', 'subtract' or both are needed")
     charges = {(charge.zone, charge.stack): charge.cpus for charge in one.charges}
-    added = _add(context, state, operation, one) if resize.add else {}
+    added = _add(context, state, operation, one) if resize.add else _Raw({}, one.pool, one.revocable)
     left = _subtract(context, operation, one, resize.subtract, charges)
-    for (zone, _, stack), amount in added.items():
+    for (zone, _, stack), amount in added.amounts.items():
         charges[zone, stack] = charges.get((zone, stack), 0) + amount
     total = sum(charges.values())
     if not total:
@@ -484,7 +544,7 @@ def _resize(context: Context, state: State, operation: Operation) -> Change:
             raise FailError(
                 f"resize_cpuset: set {one.id} is degraded, its CPUs {cpuset.format_mask(lost)} are not there"
             )
-        resized, notes = _replaced(context, state, one, resized, _by_zone(added), left)
+        resized, notes = _replaced(context, state, one, resized, added.zones, left)
     after = state.with_set(resized)
     converted = inventory.set_resources(context.host, after, context.provider_id, resized)
     if resize.subtract:
@@ -492,16 +552,21 @@ def _resize(context: Context, state: State, operation: Operation) -> Change:
     return Change(after, tuple(converted), describe(f"resized from {one.charge} CPUs", resized, notes))
 
 
-def _add(context: Context, state: State, operation: Operation, one: CpuSet) -> dict[RawKey, int]:
+def _add(context: Context, state: State, operation: Operation, one: CpuSet) -> _Raw:
     """The RAW that is added, which has to be there."""
     add = operation.info.resize_cpuset.add
-    amounts, pool = _raw_sources(context, add, "resize_cpuset.add")
-    if pool != one.pool:
-        raise FailError(f"resize_cpuset.add: set {one.id} is of pool {one.pool!r}, the source is of {pool!r}")
+    added = _raw_sources(context, add, "resize_cpuset.add")
+    if added.pool != one.pool:
+        raise FailError(f"resize_cpuset.add: set {one.id} is of pool {one.pool!r}, the source is of {added.pool!r}")
+    if added.revocable is not one.revocable:
+        kinds = ("revocable", "not revocable")
+        raise FailError(
+            f"resize_cpuset.add: set {one.id} is {kinds[not one.revocable]}, the source is {kinds[not added.revocable]}"
+        )
     for index, resource in enumerate(add):
         _same_role(operation, one, resource, f"resize_cpuset.add[{index}]")
-    _check_there_is(context, state, amounts, "resize_cpuset.add")
-    return amounts
+    _check_there_is(context, state, added, "resize_cpuset.add")
+    return added
 
 
 def _replaced(
@@ -539,7 +604,7 @@ def _subtract(
     zones: dict[str, int] = {}
     for index, resource in enumerate(subtract):
         where = f"resize_cpuset.subtract[{index}]"
-        _ours(context, resource, where, Source.EXCLUSIVE if one.exclusive else Source.SHARED)
+        _of_kind(context, one, resource, where)
         _same_role(operation, one, resource, where)
         if resource.cpu.source.id != one.id:
             raise FailError(f"{where}: resources of set {one.id} are needed, got those of {resource.cpu.source.id!r}")
@@ -552,28 +617,39 @@ def _subtract(
     return zones
 
 
-def _gained(
-    context: Context, before: State, after: State, added: Mapping[RawKey, int] = MappingProxyType({})
-) -> tuple[Resource, ...]:
-    """The RAW that is there after a change and was not before, but for what it took (`added`).
+def _gained(context: Context, before: State, after: State, added: _Raw | None = None) -> tuple[Resource, ...]:
+    """The RAW that is there after a change and was not before, revocable or not, but for what it took (`added`).
 
     On a healthy host this is what the set gives. Where the host lost CPUs of the set, or has other zones than when
     the set was made, it is what really comes back.
     """
     was = dict(inventory.raw(context.host, before))
-    for key, amount in added.items():
-        was[key] = was.get(key, 0) - amount
+    before_that = dict(revocable.amounts(context.host, before))
+    for (zone, pool, stack), amount in added.amounts.items() if added else ():
+        if added and added.revocable:
+            before_that[zone, pool] = before_that.get((zone, pool), 0) - amount
+        else:
+            was[zone, pool, stack] = was.get((zone, pool, stack), 0) - amount
     gained = {
         key: amount - was.get(key, 0)
         for key, amount in inventory.raw(context.host, after).items()
         if amount > was.get(key, 0)
     }
-    return tuple(inventory.raw_resources(context.host, after, context.provider_id, context.labels, gained))
+    more = {
+        key: amount - before_that.get(key, 0)
+        for key, amount in revocable.amounts(context.host, after).items()
+        if amount > before_that.get(key, 0)
+    }
+    return (
+        *inventory.raw_resources(context.host, after, context.provider_id, context.labels, gained),
+        *revocable.resources(context.provider_id, context.labels, more),
+    )
 
 
 def describe(done: str, one: CpuSet, notes: tuple[str, ...] = ()) -> str:
     """What was done to a set, for the log."""
-    where = f"CPUs {cpuset.format_mask(one.cpus)}" if one.exclusive else f"a guarantee of {one.charge} CPUs"
+    shared = f"{one.charge} revocable CPUs" if one.revocable else f"a guarantee of {one.charge} CPUs"
+    where = f"CPUs {cpuset.format_mask(one.cpus)}" if one.exclusive else shared
     blocked = f" (blocked {cpuset.format_mask(one.blocked)})" if one.blocked else ""
     said = "".join(f"; {note}" for note in notes)
     return f"set {one.id} {done}: {where}{blocked}, profile {one.profile.name}, role {one.role}{said}"

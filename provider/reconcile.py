@@ -42,6 +42,7 @@ def desired(host: Host, state: State) -> Desired:
                 mems=mems,
                 guarantee=float(one.charge),
                 burst=one.burst,
+                revocable=one.revocable,
             )
     return Desired(
         plain=inventory.plain_mask(host, state),
@@ -118,7 +119,10 @@ def _shared(host: Host, one: CpuSet, unbacked: int) -> list[str]:
     reasons = []
     if one.pool not in host.layout.pools:
         reasons.append(f"pool {one.pool!r} is no longer configured; it runs where plain tasks run")
-    if unbacked:
+    elif not inventory.shareable(host, one.pool):
+        isolated = cpuset.format_mask(host.pool(one.pool) & host.topology.isolated)
+        reasons.append(f"CPUs {isolated} of pool {one.pool!r} are isolated now; it does not run there")
+    if unbacked and not one.revocable:
         reasons.append(f"the guarantees of the shared sets are {unbacked} CPUs more than what is left for them")
     return reasons
 
@@ -133,6 +137,8 @@ def fingerprint(host: Host) -> str:
     for groups in (host.layout.zones, host.layout.pools):
         parts.extend(f"{name}={mask:x}" for name, mask in groups.items())
     parts.append(host.default_stack.hex())
+    if host.overcommit != 1.0:
+        parts.append(f"overcommit={host.overcommit:g}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

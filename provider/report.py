@@ -12,7 +12,7 @@ from agent_api.wire import pinfold_pb2
 from profiles.mapping import Profile, profile_from_definition
 from profiles.state import Known, views
 from profiles.uri import redact
-from provider import allocator, cpuset, inventory, topology
+from provider import allocator, cpuset, inventory, revocable, topology
 from provider.errors import Refused
 from provider.inventory import CpuSet, Host, State
 
@@ -75,8 +75,10 @@ def cpu_report(
     report = pinfold_pb2.CpuReport(floor_cpus=host.floor.bit_count())
     report.topology.CopyFrom(shown)
     report.profiles.extend(profiles)
+    revoked = revocable.revoked(host, state)
     for one in sorted(state.sets.values(), key=lambda one: (one.created, one.id)):
-        report.cpusets.append(_cpuset(host, state, one, degraded.get(one.id, ""), growth.get(one.id, 0)))
+        reasons = degraded.get(one.id, ""), revoked.get(one.id, "")
+        report.cpusets.append(_cpuset(host, state, one, *reasons, growth.get(one.id, 0)))
     if profiles_uri is not None:
         source = report.profile_source
         source.uri = redact(profiles_uri)
@@ -90,7 +92,8 @@ def cpu_report(
     return report
 
 
-def _cpuset(host: Host, state: State, one: CpuSet, reason: str, growth: int) -> pinfold_pb2.Cpuset:
+def _cpuset(host: Host, state: State, one: CpuSet, degraded: str, revoked: str, growth: int) -> pinfold_pb2.Cpuset:
+    standing = pinfold_pb2.Cpuset.DEGRADED if degraded else pinfold_pb2.Cpuset.OK
     labels = inventory.set_labels(host, state, one)
     shown = pinfold_pb2.Cpuset(
         id=one.id,
@@ -103,8 +106,8 @@ def _cpuset(host: Host, state: State, one: CpuSet, reason: str, growth: int) -> 
         mems=labels["mems"],
         cgroup=labels["cgroup"],
         enforcement=labels["enforcement"],
-        state=pinfold_pb2.Cpuset.DEGRADED if reason else pinfold_pb2.Cpuset.OK,
-        reason=reason,
+        state=pinfold_pb2.Cpuset.REVOKED if revoked else standing,
+        reason="; ".join(filter(None, (revoked, degraded))),
         created=one.created,
         lifetime=one.profile.lifetime,
         growth=growth,
@@ -113,6 +116,8 @@ def _cpuset(host: Host, state: State, one: CpuSet, reason: str, growth: int) -> 
         shown.framework_id = one.framework_id
     if one.burst is not None:
         shown.burst = one.burst
+    if one.revocable:
+        shown.revocable = True
     for charge in one.charges:
         shown.charges.add(zone=charge.zone, cpus=charge.cpus)
     return shown
@@ -130,7 +135,8 @@ def unplaceable(host: Host, profile: Profile) -> Generator[None, None, str]:
     if not pool:
         return f"pool {profile.pool!r} has no CPU online"
     if profile.mode == inventory.SHARED:
-        return ""
+        isolated = cpuset.format_mask(pool & host.topology.isolated)
+        return f"pool {profile.pool!r} has isolated CPUs, {isolated}: shared sets cannot run there" if isolated else ""
     widths = sorted({(core & pool).bit_count() for core in host.topology.cores if core & pool})
     nodes = 1
     if profile.memory.policy == "interleave":

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from agent_api.wire import mesos_pb2
 from profiles.mapping import Profile
-from provider import allocator, inventory
+from provider import allocator, inventory, revocable
 from provider.inventory import CpuSet, Host, Place, RawKey, State
 
 __all__ = ["Growth", "RawLabels", "growth"]
@@ -95,7 +95,15 @@ def growth(host: Host, state: State, one: CpuSet) -> int:
 
     RAW counts that is reserved as the set is, or not otherwise than all is by default.
     """
-    return _growth(host, one, *_room(host, inventory.free(host, state, one.pool), inventory.raw(host, state), one))
+    free = inventory.free(host, state, one.pool)
+    return _growth(host, one, *_room(host, free, _rows(host, state, one.revocable), one))
+
+
+def _rows(host: Host, state: State, loose: bool) -> Mapping[RawKey, int]:
+    """The RAW that a set can grow into: revocable ones into what is revocable."""
+    if not loose:
+        return inventory.raw(host, state)
+    return {(zone, pool, b""): amount for (zone, pool), amount in revocable.amounts(host, state).items()}
 
 
 def _room(host: Host, free: int, raw: Mapping[RawKey, int], one: CpuSet) -> tuple[int, int]:
@@ -140,9 +148,10 @@ class Growth:
         """By set id."""
         before = self._known if host is self._host else {}
         self._host, self._known = host, {}
-        rows, held = inventory.raw(host, state), inventory.held(state)
+        rows = {loose: _rows(host, state, loose) for loose in (False, True)}
+        held = inventory.held(state)
         for set_id, one in state.sets.items():
-            free, raw = _room(host, host.pool(one.pool) & ~held, rows, one)
+            free, raw = _room(host, host.pool(one.pool) & ~held, rows[one.revocable], one)
             known = before.get(set_id)
             if known is None or known[:3] != (one, free, raw):
                 known = (one, free, raw, _growth(host, one, free, raw))

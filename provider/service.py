@@ -78,16 +78,6 @@ def load_info(path: Path) -> mesos_pb2.ResourceProviderInfo:
     return info
 
 
-def load_config(info: mesos_pb2.ResourceProviderInfo) -> Config:
-    """The configuration's CPU part. Raises ConfigError."""
-    config = config_from_wire(info)
-    if config.overcommit != 1.0:
-        raise ConfigError(
-            f"cpu.overcommit: {config.overcommit:g}: revocable capacity is not offered by this version; only 1 is taken"
-        )
-    return config
-
-
 # -- the check ------------------------------------------------------------------------------------------------------
 
 
@@ -98,7 +88,7 @@ def check(options: Options) -> dict[str, Any]:
     that a set holds, and where the provider of another work dir runs.
     """
     info = load_info(options.config)
-    config = load_config(info)
+    config = config_from_wire(info)
     enforcer = _enforcer(options)
     topology = sysfs.read(options.sysfs_root)
     cpus, mems = enforcer.allowed()
@@ -107,7 +97,8 @@ def check(options: Options) -> dict[str, Any]:
     if database.exists():
         before = _layout_before(options, topology, cpus)
         allowed = topology.online if cpus is None else topology.online & cpus
-        host = Host(topology, layout, allowed, mems or 0, inventory.stack_from(info.default_reservations))
+        stack = inventory.stack_from(info.default_reservations)
+        host = Host(topology, layout, allowed, mems or 0, stack, overcommit=config.overcommit)
         _check_held(host, peek(database), before)
     base = _base(enforcer)
     if base and _locked(base) and not _locked(Path(f"{database}.lock")):
@@ -122,7 +113,7 @@ def _layout_before(options: Options, topology: Topology, cpus: int | None) -> La
     """What the configuration in the work directory makes of the host; None where there is none, or it fits no more."""
     kept = options.work_dir / "config.json"
     try:
-        return plan_layout(topology, load_config(load_info(kept)), cpus) if kept.exists() else None
+        return plan_layout(topology, config_from_wire(load_info(kept)), cpus) if kept.exists() else None
     except ConfigError:
         return None
 
@@ -144,11 +135,11 @@ def _check_held(host: Host, state: State, before: Layout | None) -> None:
                 f"{taker}: would take CPUs {cpuset.format_mask(lost)}, which set {one.id} (role {one.role}) holds; "
                 "destroy the set first"
             )
-        if not one.exclusive and one.pool not in host.layout.pools:
+        if not one.exclusive and not one.revocable and one.pool not in host.layout.pools:
             raise HeldError(f"cpu.pools: pool {one.pool!r} is used by set {one.id} (role {one.role})")
     unbacked = inventory.figures(host, state).unbacked
     if unbacked:
-        shared = sorted(one.id for one in state.sets.values() if not one.exclusive)
+        shared = sorted(one.id for one in state.sets.values() if not one.exclusive and not one.revocable)
         raise HeldError(f"cpu: {unbacked} CPUs that shared sets {', '.join(shared)} are guaranteed would be missing")
 
 
@@ -233,7 +224,7 @@ class Service:
         self._slices = Cooperator(scheduler=lambda step: reactor.callLater(0, step))
         self.status = 0
         info = load_info(options.config)
-        config = load_config(info)
+        config = config_from_wire(info)
         target = parse_target(options.agent, _credentials(options.credentials))
         try:
             options.work_dir.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -177,6 +177,7 @@ def _save_state(execute: Callable[[sa.Executable], None], before: State, after: 
                 mems=cpuset.format_mask(one.mems),
                 burst=one.burst,
                 created=one.created,
+                revocable=one.revocable,
             )
         )
         for position, charge in enumerate(one.charges):
@@ -233,6 +234,7 @@ def _load_sets(connection: sa.Connection) -> Iterable[CpuSet]:
             charges=tuple(charges.get(row.id, ())),
             burst=row.burst,
             created=row.created,
+            revocable=row.revocable,
         )
 
 

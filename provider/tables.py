@@ -36,6 +36,7 @@ sets = sa.Table(
     sa.Column("mems", sa.Text, nullable=False),
     sa.Column("burst", sa.Float),
     sa.Column("created", sa.Float, nullable=False),  # Unix time
+    sa.Column("revocable", sa.Boolean(create_constraint=False), nullable=False, server_default=sa.false()),
 )
 
 charges = sa.Table(

@@ -48,12 +48,14 @@ def _age(since: float | None) -> str:
     return f"{seconds}s"
 
 
-def _scalars(resources: Iterable[dict[str, Any]], kind: str) -> float:
+def _scalars(resources: Iterable[dict[str, Any]], kind: str, revocable: bool = False) -> float:
     """Sum of the CPUs of one source type; kind "" is plain cpus."""
     return sum(
         float(resource.get("scalar", {}).get("value", 0.0))
         for resource in resources
-        if resource["name"] == "cpus" and resource.get("cpu", {}).get("source", {}).get("type", "") == kind
+        if resource["name"] == "cpus"
+        and resource.get("cpu", {}).get("source", {}).get("type", "") == kind
+        and ("revocable" in resource) is revocable
     )
 
 
@@ -78,9 +80,12 @@ def providers(agent_url: str, json_output: bool) -> None:
                 _number(_scalars(resources, "RAW")),
                 _number(_scalars(resources, "EXCLUSIVE")),
                 _number(_scalars(resources, "SHARED")),
+                _number(_scalars(resources, "RAW", revocable=True)),
+                _number(_scalars(resources, "SHARED", revocable=True)),
             )
         )
-    _table(("TYPE", "NAME", "ID", "RAW", "EXCLUSIVE", "SHARED"), rows, "no provider is connected")
+    columns = ("TYPE", "NAME", "ID", "RAW", "EXCLUSIVE", "SHARED", "REVOCABLE RAW", "REVOCABLE SHARED")
+    _table(columns, rows, "no provider is connected")
 
 
 @click.group(invoke_without_command=True)
@@ -103,18 +108,8 @@ def sets(context: click.Context, agent_url: str, json_output: bool) -> None:
         return
     _table(
         (
-            "ID",
-            "TYPE",
-            "PROFILE",
-            "ROLE",
-            "CPUS",
-            "BLOCKED",
-            "MEMS",
-            "GROWTH",
-            "ENFORCED BY",
-            "STATE",
-            "AGE",
-            "REASON",
+            *("ID", "TYPE", "PROFILE", "ROLE", "CHARGE", "BURST", "CPUS", "BLOCKED", "MEMS", "GROWTH", "ENFORCED BY"),
+            *("STATE", "AGE", "REASON"),
         ),
         (
             (
@@ -122,6 +117,8 @@ def sets(context: click.Context, agent_url: str, json_output: bool) -> None:
                 cpuset.get("type", ""),
                 cpuset.get("profile", ""),
                 cpuset.get("role", ""),
+                _charge(cpuset),
+                _number(cpuset["burst"]) if "burst" in cpuset else "",
                 cpuset.get("cpus", ""),
                 cpuset.get("blocked", ""),
                 cpuset.get("mems", ""),
@@ -135,6 +132,12 @@ def sets(context: click.Context, agent_url: str, json_output: bool) -> None:
         ),
         "there are no CPU sets",
     )
+
+
+def _charge(cpuset: dict[str, Any]) -> str:
+    """The CPUs that it has of RAW: held, guaranteed or, where that can be taken back, revocable."""
+    charged = _number(sum(charge["cpus"] for charge in cpuset.get("charges", [])))
+    return f"{charged} revocable" if cpuset.get("revocable") else charged
 
 
 @sets.command("destroy")
@@ -198,13 +201,14 @@ def offers(master_url: str, json_output: bool) -> None:
         as_json(found)
         return
     _table(
-        ("OFFER", "FRAMEWORK", "ROLE", "CPUS", "MEM"),
+        ("OFFER", "FRAMEWORK", "ROLE", "CPUS", "REVOCABLE CPUS", "MEM"),
         (
             (
                 offer["id"],
                 offer["framework"],
                 offer.get("allocation_info", {}).get("role", ""),
                 _number(offer.get("resources", {}).get("cpus", 0.0)),
+                _number(offer.get("resources", {}).get("cpus_revocable", 0.0)),
                 _number(offer.get("resources", {}).get("mem", 0.0)),
             )
             for offer in found

@@ -14,10 +14,10 @@ from collections.abc import Iterable
 
 from agent_api.core import fairness
 from agent_api.core import resources as rs
-from agent_api.core.model import World
+from agent_api.core.model import SetInfo, World
 from agent_api.wire import mesos_pb2
 
-__all__ = ["amount", "capacity", "consumed", "owner", "quantities", "shares"]
+__all__ = ["amount", "capacity", "consumed", "owner", "quantities", "revoked", "shares"]
 
 Resource = mesos_pb2.Resource
 Sums = dict[str, dict[str, int]]
@@ -47,13 +47,22 @@ def capacity(world: World) -> dict[str, int]:
 
 def owner(world: World, resource: Resource) -> str | None:
     """The role that holds a set or a reservation; None for what is free for all."""
-    set_id = rs.set_id(resource)
-    if set_id is not None:
-        provider = world.providers.get(rs.provider_of(resource) or "")
-        info = provider.sets.get(set_id) if provider is not None else None
-        if info is not None and info.role:
-            return info.role
+    info = _set_info(world, resource)
+    if info is not None and info.role:
+        return info.role
     return rs.reservation_role(resource)
+
+
+def revoked(world: World, resource: Resource) -> bool:
+    """Whether it is of a set that has to go."""
+    info = _set_info(world, resource)
+    return info is not None and bool(info.revoked)
+
+
+def _set_info(world: World, resource: Resource) -> SetInfo | None:
+    set_id = rs.set_id(resource)
+    provider = world.providers.get(rs.provider_of(resource) or "") if set_id is not None else None
+    return provider.sets.get(set_id) if provider is not None and set_id is not None else None
 
 
 def _away(world: World) -> set[str]:

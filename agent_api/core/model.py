@@ -162,6 +162,8 @@ class SetInfo:
     lifetime: str | None
     """"framework" or "role"; None as long as nobody has said it."""
     retry_destroy: float = 0.0
+    revoked: str = ""
+    """Why it has to go, its room being taken back; "" while it may stay."""
 
 
 _USER_INFORMATION = re.compile(r"//[^/?#]*@")

@@ -214,6 +214,8 @@ def eligible(world: World, resource: mesos_pb2.Resource, role: str, framework: F
         return False
     if len(resource.reservations) > 1 and not framework.can(mesos_pb2.FrameworkInfo.Capability.RESERVATION_REFINEMENT):
         return False  # it could not tell whose it is
+    if ledger.revoked(world, resource):
+        return False
     # A set belongs to the role it was made for, and to no role below or beside it.
     return rs.set_id(resource) is None or ledger.owner(world, resource) == role
 

@@ -1,7 +1,8 @@
 """Who may subscribe as a provider, what its reports change, and what the operator does with providers.
 
 Decides ids, takeovers and refusals of SUBSCRIBE, the order of checks on other calls (Mesos's), which configs may be
-kept, and when a set nobody needs is destroyed. It never decides an operation, and never looks at CPUs.
+kept, and when a set that nobody needs, or that was revoked, is destroyed. It never decides an operation, and never
+looks at CPUs.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ from __future__ import annotations
 import logging
 import math
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
-from agent_api.core import formats, offers, operations, tasks
+from agent_api.core import formats, ledger, offers, operations, tasks
 from agent_api.core import resources as rs
 from agent_api.core.effects import CloseProvider, RemoveConfig, SaveConfig, SaveProvider
 from agent_api.core.model import Provider, SetInfo, World
 from agent_api.core.records import ConfigRecord, ProviderRecord
 from agent_api.errors import ApiError, BadRequest, Conflict, NotFound, Unavailable
-from agent_api.wire import mesos_pb2, resource_provider_pb2
+from agent_api.wire import mesos_pb2, pinfold_pb2, resource_provider_pb2
 
 __all__ = [
     "add_config",
@@ -178,20 +180,33 @@ def _update_state(world: World, provider: Provider, state: Call.UpdateState, now
             raise BadRequest(f"Failed to validate resource_provider::Call: {problem}")
     total = rs.normalize(rs.unallocate(formats.in_new(given)))
     own_before = world.own_total()
-    same = provider.ready and rs.contains(provider.total, total) and rs.contains(total, provider.total)
+    gone = rs.subtract(provider.total, total)
+    same = provider.ready and not gone and rs.contains(provider.total, total)
     provider.total = total
     provider.version = state.resource_version_uuid.value
     provider.ready = provider.reported = True
     _note_report(provider, state)
     if not same:
         log.info("provider %s has %s", provider.id, rs.describe_all(total))
-        offers.rescind_all(world, provider.id, f"the totals of provider {provider.id} changed")
+        kinds = {rs.kind(r) for r in gone}
+        _rescind(world, provider, lambda r: rs.kind(r) in kinds, "there is less of it now")
+    _rescind(world, provider, lambda r: ledger.revoked(world, r), "its set was revoked")
     if world.own_total() != own_before:
         offers.rescind_all(world, None, f"the floor of provider {provider.id} changed")
     operations.merge_state(world, provider, list(state.operations), now)
     tasks.provider_ready(world, provider)
     tasks.sets_changed(world, provider)
     world.allocate_now = True
+
+
+def _rescind(world: World, provider: Provider, which: Callable[[mesos_pb2.Resource], bool], reason: str) -> None:
+    """Take back the offers that hold such a resource of a provider, and no others."""
+    for offer_id, offer in list(world.offers.items()):
+        found = [r for r in offer.resources if rs.provider_of(r) == provider.id and which(r)]
+        if found:
+            what = rs.describe_all(found)
+            log.info("offer %s rescinded from framework %s: %s: %s", offer_id, offer.framework_id, what, reason)
+            offers.rescind(world, offer_id)
 
 
 def _nothing(value: float) -> bool:
@@ -203,9 +218,14 @@ def _note_report(provider: Provider, state: Call.UpdateState) -> None:
     if state.HasField("cpu_report"):
         provider.report = state.cpu_report
         for cpuset in state.cpu_report.cpusets:
-            retry = provider.sets[cpuset.id].retry_destroy if cpuset.id in provider.sets else 0.0
+            known = provider.sets.get(cpuset.id)
+            revoked = cpuset.state == pinfold_pb2.Cpuset.REVOKED
             provider.sets[cpuset.id] = SetInfo(
-                cpuset.role or None, cpuset.framework_id or None, cpuset.lifetime or None, retry
+                cpuset.role or None,
+                cpuset.framework_id or None,
+                cpuset.lifetime or None,
+                known.retry_destroy if known is not None else 0.0,
+                (cpuset.reason or "its room was taken back") if revoked else "",
             )
     there = {i for i in (rs.set_id(r) for r in provider.total) if i is not None}
     reported = {c.id for c in provider.report.cpusets} if provider.report is not None else set()
@@ -348,23 +368,31 @@ def _gone(world: World, provider: Provider) -> None:
 
 
 def tick(world: World, now: float) -> None:
-    """Destroy sets whose framework is gone for good, where their lifetime says so and no task runs in them."""
+    """Destroy sets in which no task runs any more: those whose framework is gone for good, where their lifetime says
+    so, and those that were revoked, whose tasks are ended first."""
     for provider in world.providers.values():
         if not provider.ready:
             continue
         for set_id, info in list(provider.sets.items()):
-            if info.lifetime != "framework" or not info.framework_id or now < info.retry_destroy:
+            if not (info.revoked or _orphaned(world, info, now)):
                 continue
-            if info.framework_id in world.frameworks:
-                continue
-            known_gone = info.framework_id in world.removed
-            if not known_gone and now < world.start_time + world.options.recovery_timeout:
-                continue  # we never saw it; it may still come back to an agent that lost its memory
-            if world.tasks_in_set(provider.id, set_id) or operations.pending_on_set(world, provider.id, set_id):
+            users = world.tasks_in_set(provider.id, set_id)
+            if info.revoked:
+                for task in users:
+                    tasks.preempt(world, task, f"set {set_id} is revoked: {info.revoked}", now)
+            if now < info.retry_destroy or users or operations.pending_on_set(world, provider.id, set_id):
                 continue
             info.retry_destroy = now + RETRY_DESTROY
-            log.info("set %s: its framework %s is gone; destroying it", set_id, info.framework_id)
+            why = "it is revoked" if info.revoked else f"its framework {info.framework_id} is gone"
+            log.info("set %s: %s; destroying it", set_id, why)
             _destroy(world, provider, set_id, now)
+
+
+def _orphaned(world: World, info: SetInfo, now: float) -> bool:
+    if info.lifetime != "framework" or not info.framework_id or info.framework_id in world.frameworks:
+        return False
+    # One that we never saw may still come back to an agent that lost its memory.
+    return info.framework_id in world.removed or now >= world.start_time + world.options.recovery_timeout
 
 
 def _destroy(world: World, provider: Provider, set_id: str, now: float) -> None:

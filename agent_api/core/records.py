@@ -84,6 +84,8 @@ class TaskRecord:
     boot_id: str | None = None
     kill_requested: bool = False
     launched_time: float = 0.0
+    preempted: str | None = None
+    """Why the agent itself ends it, where its set was revoked; its framework is told that it is lost, not killed."""
 
 
 @dataclass(frozen=True, slots=True)

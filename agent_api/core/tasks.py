@@ -26,6 +26,7 @@ __all__ = [
     "framework_gone",
     "kill",
     "launch",
+    "preempt",
     "provider_lost",
     "provider_ready",
     "publish_answered",
@@ -214,6 +215,9 @@ def exited(
     if task is None or not task.live:
         log.info("task %s of framework %s ended, and was not known to run", key[1], key[0])
         return
+    if task.record.preempted is not None:
+        _end_preempted(world, task, task.record.preempted, now)
+        return
     reason: Status.Reason | None = None
     if not message:
         if signal is not None:
@@ -237,6 +241,9 @@ def exited(
 def failed_to_start(world: World, key: tuple[str, str], message: str, now: float) -> None:
     task = world.tasks.get(key)
     if task is None or not task.live:
+        return
+    if task.record.preempted is not None:
+        _end_preempted(world, task, task.record.preempted, now)
         return
     if task.record.kill_requested:
         reason = Status.REASON_TASK_KILLED_DURING_LAUNCH
@@ -286,6 +293,31 @@ def _request_kill(world: World, task: Task, grace: float) -> None:
     task.record = replace(task.record, kill_requested=True)
     world.effects.append(SaveTask(task.record))
     world.effects.append(KillTask(*task.key, grace))
+
+
+def preempt(world: World, task: Task, why: str, now: float) -> None:
+    """End a task whose set was revoked, once: SIGTERM, and SIGKILL after its own grace period.
+
+    Its framework did not ask for it: it is told TASK_LOST or, where it is PARTITION_AWARE, TASK_GONE with
+    REASON_CONTAINER_PREEMPTED, as Mesos does when an agent takes revocable resources back.
+    """
+    if task.record.kill_requested:
+        return
+    log.warning("task %s of framework %s has to go: %s", task.key[1], task.key[0], why)
+    world.counters["tasks_preempted"] += 1
+    if not task.launched:
+        _end_preempted(world, task, why, now)
+        return
+    task.record = replace(task.record, preempted=why)
+    _request_kill(world, task, _grace(task.record.task.kill_policy))
+
+
+def _end_preempted(world: World, task: Task, why: str, now: float) -> None:
+    framework = world.frameworks.get(task.record.framework_id)
+    aware = framework is not None and framework.can(mesos_pb2.FrameworkInfo.Capability.PARTITION_AWARE)
+    state = mesos_pb2.TASK_GONE if aware else mesos_pb2.TASK_LOST
+    reason = Status.REASON_CONTAINER_PREEMPTED
+    statuses.advance(world, task, state, now, f"Preempted: {why}", Status.SOURCE_AGENT, reason)
 
 
 def _grace(policy: mesos_pb2.KillPolicy) -> float:

@@ -197,6 +197,9 @@ def task(info: mesos_pb2.TaskInfo, agent_id: str) -> str | None:
     problem = resources(info.resources)
     if problem:
         return f"Task uses invalid resources: {problem}"
+    for name in sorted({r.name for r in info.resources}):
+        if len({r.HasField("revocable") for r in info.resources if r.name == name}) > 1:
+            return f"Task uses invalid resources: Cannot use both revocable and non-revocable '{name}' at the same time"
     for resource in info.resources:
         if rs.source_type(resource) == mesos_pb2.Resource.CpuInfo.Source.RAW:
             return f"Task uses RAW {rs.describe(resource)}: nothing can run on RAW; make a set of it by CREATE_CPUSET"

@@ -37,9 +37,13 @@ _SCALARS = ("disk", "mem", "gpus", "cpus")
 
 
 def _amounts(resources: Iterable[mesos_pb2.Resource]) -> Json:
-    """Quantities by name: what is not there of the usual scalars is 0.0."""
-    merged = list(resources)
+    """Quantities by name: what is not there of the usual scalars is 0.0. Revocable ones stand apart, under a name of
+    their own."""
+    given = list(resources)
+    merged = [r for r in given if not r.HasField("revocable")]
     result: Json = {name: rs.sum_of(merged, name) for name in _SCALARS}
+    extra = [r for r in given if r.HasField("revocable")]
+    result |= {f"{name}_revocable": rs.sum_of(extra, name) for name in sorted({r.name for r in extra})}
     plain = []
     for resource in merged:
         if resource.type == mesos_pb2.Value.SCALAR:
@@ -420,17 +424,20 @@ def metrics(master: Master, now: float) -> dict[str, float]:
         "master/frameworks_inactive": float(len(world.frameworks) - connected),
         "master/outstanding_offers": float(len(world.offers)),
     }
-    for name in ("cpus", "mem", "disk", "gpus"):
-        have, taken = rs.sum_of(total, name), rs.sum_of(used, name)
-        for prefix in ("master", "slave"):
-            result[f"{prefix}/{name}_total"] = have
-            result[f"{prefix}/{name}_used"] = taken
-            result[f"{prefix}/{name}_percent"] = taken / have if have else 0.0
+    for revocable, suffix in ((False, ""), (True, "_revocable")):
+        there = [r for r in total if r.HasField("revocable") is revocable]
+        gone = [r for r in used if r.HasField("revocable") is revocable]
+        for name in ("cpus", "mem", "disk", "gpus"):
+            have, taken = rs.sum_of(there, name), rs.sum_of(gone, name)
+            for prefix in ("master", "slave"):
+                result[f"{prefix}/{name}{suffix}_total"] = have
+                result[f"{prefix}/{name}{suffix}_used"] = taken
+                result[f"{prefix}/{name}{suffix}_percent"] = taken / have if have else 0.0
     for state in ("STAGING", "STARTING", "RUNNING", "KILLING"):
         count = sum(t.record.state == mesos_pb2.TaskState.Value(f"TASK_{state}") for t in world.tasks.values())
         result[f"master/tasks_{state.lower()}"] = float(count)
         result[f"slave/tasks_{state.lower()}"] = float(count)
-    for state in ("FINISHED", "FAILED", "KILLED", "LOST", "ERROR"):
+    for state in ("FINISHED", "FAILED", "KILLED", "LOST", "GONE", "ERROR"):
         result[f"master/tasks_{state.lower()}"] = float(world.counters[f"task_{state.lower()}"])
         result[f"slave/tasks_{state.lower()}"] = float(world.counters[f"task_{state.lower()}"])
     for state in ("FINISHED", "FAILED", "ERROR", "DROPPED"):
@@ -441,13 +448,17 @@ def metrics(master: Master, now: float) -> dict[str, float]:
     for name in ("config_changes", "config_refused"):
         result[f"pinfold/{name}"] = float(world.counters[name])
     result["pinfold/config_in_force"] = float(world.config_in_force)
+    result["slave/executors_preempted"] = float(world.counters["tasks_preempted"])
     ready = [p for p in world.providers.values() if p.ready]
     result["pinfold/providers_ready"] = float(len(ready))
     result["pinfold/sets"] = float(sum(len({rs.set_id(r) for r in p.total} - {None}) for p in ready))
     for source in ("RAW", "EXCLUSIVE", "SHARED"):
         kind = mesos_pb2.Resource.CpuInfo.Source.Type.Value(source)
-        cpus = [r for r in total if rs.source_type(r) == kind and not r.HasField("revocable")]
-        result[f"pinfold/cpus_{source.lower()}"] = rs.sum_of(cpus, "cpus")
+        for revocable, suffix in ((False, ""), (True, "_revocable")):
+            cpus = [r for r in total if rs.source_type(r) == kind and r.HasField("revocable") is revocable]
+            if source != "EXCLUSIVE" or not revocable:
+                result[f"pinfold/cpus_{source.lower()}{suffix}"] = rs.sum_of(cpus, "cpus")
+    result["pinfold/sets_revoked"] = float(sum(bool(info.revoked) for p in ready for info in p.sets.values()))
     result["pinfold/cpus_offered"] = rs.sum_of(offered, "cpus")
     return result | _profile_metrics([p.report for p in ready if p.report is not None], now)
 

@@ -16,7 +16,7 @@ __all__ = ["Exposition"]
 
 
 _COUNTER = re.compile(
-    r"(master|slave)/tasks_(finished|failed|killed|lost|error)|master/operations/(finished|failed|error|dropped)"
+    r"(master|slave)/tasks_(finished|failed|killed|lost|gone|error)|slave/executors_preempted|master/operations/(finished|failed|error|dropped)"
     r"|pinfold/(?!profiles_)\w+_(sent|rescinded|refused|launched)"
 )
 """Figures that only grow while the process runs. All others may go both ways."""

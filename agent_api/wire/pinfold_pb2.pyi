@@ -112,15 +112,17 @@ class ProfileSource(_message.Message):
     def __init__(self, uri: _Optional[str] = ..., last_fetch: _Optional[float] = ..., ok: bool = ..., outcome: _Optional[str] = ..., in_force_since: _Optional[float] = ...) -> None: ...
 
 class Cpuset(_message.Message):
-    __slots__ = ("id", "type", "profile", "pool", "role", "framework_id", "cpus", "blocked", "mems", "cgroup", "enforcement", "state", "reason", "created", "charges", "burst", "lifetime", "growth")
+    __slots__ = ("id", "type", "profile", "pool", "role", "framework_id", "cpus", "blocked", "mems", "cgroup", "enforcement", "state", "reason", "created", "charges", "burst", "lifetime", "growth", "revocable")
     class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         UNKNOWN: _ClassVar[Cpuset.State]
         OK: _ClassVar[Cpuset.State]
         DEGRADED: _ClassVar[Cpuset.State]
+        REVOKED: _ClassVar[Cpuset.State]
     UNKNOWN: Cpuset.State
     OK: Cpuset.State
     DEGRADED: Cpuset.State
+    REVOKED: Cpuset.State
     class Type(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         UNKNOWN_TYPE: _ClassVar[Cpuset.Type]
@@ -154,6 +156,7 @@ class Cpuset(_message.Message):
     BURST_FIELD_NUMBER: _ClassVar[int]
     LIFETIME_FIELD_NUMBER: _ClassVar[int]
     GROWTH_FIELD_NUMBER: _ClassVar[int]
+    REVOCABLE_FIELD_NUMBER: _ClassVar[int]
     id: str
     type: Cpuset.Type
     profile: str
@@ -172,4 +175,5 @@ class Cpuset(_message.Message):
     burst: float
     lifetime: str
     growth: int
-    def __init__(self, id: _Optional[str] = ..., type: _Optional[_Union[Cpuset.Type, str]] = ..., profile: _Optional[str] = ..., pool: _Optional[str] = ..., role: _Optional[str] = ..., framework_id: _Optional[str] = ..., cpus: _Optional[str] = ..., blocked: _Optional[str] = ..., mems: _Optional[str] = ..., cgroup: _Optional[str] = ..., enforcement: _Optional[str] = ..., state: _Optional[_Union[Cpuset.State, str]] = ..., reason: _Optional[str] = ..., created: _Optional[float] = ..., charges: _Optional[_Iterable[_Union[Cpuset.ZoneCharge, _Mapping]]] = ..., burst: _Optional[float] = ..., lifetime: _Optional[str] = ..., growth: _Optional[int] = ...) -> None: ...
+    revocable: bool
+    def __init__(self, id: _Optional[str] = ..., type: _Optional[_Union[Cpuset.Type, str]] = ..., profile: _Optional[str] = ..., pool: _Optional[str] = ..., role: _Optional[str] = ..., framework_id: _Optional[str] = ..., cpus: _Optional[str] = ..., blocked: _Optional[str] = ..., mems: _Optional[str] = ..., cgroup: _Optional[str] = ..., enforcement: _Optional[str] = ..., state: _Optional[_Union[Cpuset.State, str]] = ..., reason: _Optional[str] = ..., created: _Optional[float] = ..., charges: _Optional[_Iterable[_Union[Cpuset.ZoneCharge, _Mapping]]] = ..., burst: _Optional[float] = ..., lifetime: _Optional[str] = ..., growth: _Optional[int] = ..., revocable: bool = ...) -> None: ...

@@ -330,7 +330,7 @@ def test_without_an_agent_is_wrong_usage(process: Process) -> None:
         ({"reserved_cpus": "1--3"}, "position"),
         ({"pools": [{"name": "a", "cpus": "0-3"}, {"name": "b", "cpus": "3-5"}]}, "both name CPUs 3"),
         ({"group_by": "SOCKET"}, "'SOCKET' is not one of"),
-        ({"overcommit": 1.5}, "cpu.overcommit: 1.5"),
+        ({"overcommit": 0.5}, "cpu.overcommit: 0.5"),
         ({"floor": 9}, "9 CPUs are needed"),
     ],
 )

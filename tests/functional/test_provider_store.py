@@ -55,6 +55,7 @@ SETS = (
         )
     )
     .with_set(make_set("s", guarantee=2, burst=2.5))
+    .with_set(make_set("r", guarantee=3, burst=4.0, revocable=True))
     .with_reserved({("numa/0", "default", stack("x")): 3})
 )
 
@@ -149,7 +150,7 @@ def test_one_bad_row_does_not_stop_the_rest(opened: Store, caplog: pytest.LogCap
         connection.execute(tables.profiles.insert().values(one=1, content="nonsense"))
     stored = opened.load()
     assert [one.uuid for one in stored.operations] == [record(2).uuid]
-    assert set(stored.state.sets) == {"a"}
+    assert set(stored.state.sets) == {"a", "r"}
     kept = stored.state.sets["a"]
     assert kept.exclusive and kept.cpus == SETS.sets["a"].cpus
     assert stored.profiles == EMPTY

@@ -67,6 +67,7 @@ EVERYTHING = State(
             boot_id="boot",
             kill_requested=True,
             launched_time=2.0,
+            preempted="set s is revoked",
         ),
     ),
     weights=(WeightRecord("eng/dev", 0.1), WeightRecord("gold", 2.5)),

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from migrations.database import open_database
+from migrations.database import open_database, upgrade
 from provider import tables
 
 
@@ -21,6 +21,24 @@ def test_the_history_makes_the_tables_of_the_code(tmp_path: Path) -> None:
             assert difference == []
             names = set(sa.inspect(connection).get_table_names())
         assert names == set(tables.metadata.tables) | {"alembic_version"}
+    finally:
+        database.close()
+
+
+def test_a_set_of_before_revocable_ones_is_not_revocable_and_keeps_its_charges(tmp_path: Path) -> None:
+    path = tmp_path / "provider.db"
+    engine = sa.create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("PRAGMA foreign_keys = ON")
+        upgrade(connection, "provider", "p0001")
+        connection.exec_driver_sql("INSERT INTO sets VALUES ('s', 'batch', '{}', '*', NULL, '', '', '', 2.5, 1000.0)")
+        connection.exec_driver_sql("INSERT INTO set_charges VALUES ('s', 'numa/0', x'', 2, 0)")
+    engine.dispose()
+    database = open_database(path, "provider")
+    try:
+        with database.engine.begin() as connection:
+            assert connection.execute(sa.select(tables.sets.c.burst, tables.sets.c.revocable)).all() == [(2.5, False)]
+            assert connection.execute(sa.select(tables.charges.c.cpus)).scalars().all() == [2]
     finally:
         database.close()
 

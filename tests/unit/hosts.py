@@ -51,10 +51,12 @@ def make_set(
     profile: Profile | None = None,
     role: str = "*",
     burst: float | None = None,
+    created: float = 1000.0,
+    revocable: bool = False,
 ) -> CpuSet:
     """A set that charges all it has, or its guarantee, to one zone."""
     mask, idle = cpuset.parse(cpus), cpuset.parse(blocked)
     kind = profile or Profile(name="p", mode="exclusive" if mask else "shared")
     charge = guarantee or (mask | idle).bit_count()
     charges = (Charge(zone, stack, charge),)
-    return CpuSet(set_id, kind, role, "fw", mask, idle, 1 if mask else 0, charges, burst, 1000.0)
+    return CpuSet(set_id, kind, role, "fw", mask, idle, 1 if mask else 0, charges, burst, created, revocable)

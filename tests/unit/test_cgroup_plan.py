@@ -274,6 +274,42 @@ def test_time_is_for_shared_sets_only() -> None:
 
 
 @pytest.mark.parametrize(
+    ("rules", "weights"),
+    [
+        (V2, {"plain": 10, "shared": 303, "shared/g": 100, "shared/h": 200, "shared/r": 1, "shared/q": 2}),
+        (V1, {"plain": 102, "shared": 3103, "shared/g": 1024, "shared/h": 2048, "shared/r": 10, "shared/q": 20}),
+    ],
+    ids=["v2", "v1"],
+)
+def test_weights_are_in_the_ratio_of_the_guarantees_and_revocable_ones_get_what_is_left(
+    rules: Rules, weights: dict[str, int]
+) -> None:
+    shared = {
+        "g": SharedSlot(6, guarantee=1.0),
+        "h": SharedSlot(6, guarantee=2.0),
+        "r": SharedSlot(6, guarantee=1.0, revocable=True),
+        "q": SharedSlot(6, guarantee=2.0, burst=3.0, revocable=True),
+    }
+    steps = plan(host("0-3"), Desired(plain=1, shared=shared), rules)
+    assert {s.name: s.after for s in steps if isinstance(s, SetWeight)} == weights
+    assert [(s.name, s.after) for s in steps if isinstance(s, SetQuota)] == [("shared/q", (300_000, 100_000))]
+
+
+def test_a_resized_guarantee_moves_weights_and_no_list() -> None:
+    lists_ = {"plain": group("0-2", weight=10), "shared": group("1-2", weight=200), "set_a": group("3")}
+    shared = {"shared_s": group("1-2", weight=100), "shared_t": group("1-2", weight=100)}
+    now = host("0-3", base=group("0-3"), **lists_, **shared)
+    for amount, weight in ((3.0, 300), (0.5, 50)):
+        slots = {"s": SharedSlot(6, guarantee=amount), "t": SharedSlot(6, guarantee=1.0)}
+        steps = plan(now, Desired(plain=7, exclusive={"a": Slot(8)}, shared=slots), V2)
+        assert {s.name: s.after for s in steps if isinstance(s, SetWeight)} == {
+            "shared": weight + 100,
+            "shared/s": weight,
+        }
+        assert len(steps) == 2
+
+
+@pytest.mark.parametrize(
     ("desired", "words"),
     [
         (Desired(plain=0), "plain: no CPUs"),

@@ -202,8 +202,8 @@ def named(name: str) -> Resource:
     return result
 
 
-def revocable() -> Resource:
-    result = raw()
+def revocable(amount: float = 2, zone: str = "numa/0", pool: str = "default") -> Resource:
+    result = raw(amount, zone, pool)
     result.revocable.SetInParent()
     return result
 
@@ -228,7 +228,9 @@ def exclusive_source() -> Resource:
         (create(other_provider()), "provider_id 'other' is not this provider's, 'rp'"),
         (create(ranges()), "a scalar is needed, got type RANGES"),
         (create(named("mem")), "name 'cpus' is needed, got 'mem'"),
-        (create(revocable()), "nothing revocable"),
+        (create(revocable()), "profile 'any' is exclusive, and only shared profiles take revocable CPUs"),
+        (create(revocable(), profile="batch"), "2 revocable RAW CPUs of zone numa/0, pool default are asked for and 0"),
+        (create(revocable(), raw(1), profile="batch"), "all RAW must be revocable or none of it"),
         (create(exclusive_source()), "RAW is needed, got EXCLUSIVE"),
         (create(raw(2), profile="nope"), "unknown profile 'nope'; known are any, batch, bound, denied, rt, whole"),
         (create(raw(2), profile="old"), "'old' is inactive: it is not in the document"),
@@ -251,6 +253,55 @@ def test_a_refused_placement_names_the_sets_in_the_way() -> None:
     message = refused(create(raw(4), profile="whole"), state)
     assert "2" in message
     assert "a, b" in message
+
+
+def test_a_refusal_names_the_sets_that_have_the_cpus() -> None:
+    state = State().with_set(make_set("a", "1,5")).with_set(make_set("s", guarantee=3))
+    for info in (create(raw(4), profile="batch"), create(raw(4))):
+        assert refused(info, state).endswith(
+            "4 RAW CPUs of zone numa/0, pool default are asked for and 1 are there; the most of one zone is 1 in "
+            "numa/0; in the way: set s (3 guaranteed), a (2)"
+        )
+    many = State()
+    for cpu in (*range(1, 4), *range(5, 8)):
+        many = many.with_set(make_set(f"e{cpu}", str(cpu)))
+    assert refused(create(raw(1)), many).endswith("in the way: set e1 (1), e2 (1), e3 (1), e5 (1), e6 (1), e7 (1)")
+    # What is only reserved for somebody else is in no set's way.
+    key = ("numa/0", "default", inventory.stack_of(raw(1, "numa/0", "default", "r", "x")))
+    assert "in the way" not in refused(create(raw(3)), state.without_set("s").with_reserved({key: 4}))
+
+
+def test_no_shared_set_on_isolated_cpus() -> None:
+    config = Config(pools=(PoolConfig("rt", cpus=cpuset.parse("2-3,6-7")),))
+    place = host(replace(S8, isolated=cpuset.parse("3,7")), config)
+    shared = PROFILES | {"rt-batch": Catalogued(Profile(name="rt-batch", mode="shared", pool="rt"))}
+    ctx = context(place, profiles=shared)
+    assert "pool 'rt' has isolated CPUs, 3,7" in refused(create(raw(1, "numa/0", "rt"), profile="rt-batch"), None, ctx)
+    assert done(create(raw(2, "numa/0", "rt"), profile="rt"), None, ctx)
+
+
+def test_two_roles_share_a_pool_and_its_capacity_is_the_limit() -> None:
+    """A pool of 6: a shared set of each role and an exclusive one; what is left is what is not promised."""
+    place = host(D16, Config(pools=(PoolConfig("dpdk", capacity=6),)))
+    profiles = {
+        "one": Catalogued(Profile(name="one", mode="shared", pool="dpdk")),
+        "two": Catalogued(Profile(name="two", pool="dpdk")),
+    }
+    ctx = context(place, profiles=profiles)
+    (zone,) = (z for z in place.layout.zones if place.zone_pool(z, "dpdk"))
+    state = done(create(raw(2, zone, "dpdk", "a"), profile="one"), None, replace(ctx, new_set_id="s-a")).after
+    state = done(create(raw(1, zone, "dpdk", "b"), profile="one"), state, replace(ctx, new_set_id="s-b")).after
+    state = done(create(raw(2, zone, "dpdk", "a"), profile="two"), state, replace(ctx, new_set_id="e")).after
+    assert [state.sets[i].role for i in ("s-a", "s-b", "e")] == ["a", "b", "a"]
+    assert inventory.raw(place, state)[zone, "dpdk", b""] == 1
+    floats = inventory.float_mask(place, state, "dpdk")
+    assert floats == place.pool("dpdk") & ~state.sets["e"].cpus
+    assert floats.bit_count() == 4
+    for profile in ("one", "two"):
+        message = refused(create(raw(2, zone, "dpdk"), profile=profile), state, ctx)
+        assert "2 RAW CPUs" in message and "1 are there" in message
+        assert "in the way: set e (2), s-a (2 guaranteed), s-b (1 guaranteed)" in message
+    assert done(create(raw(1, zone, "dpdk"), profile="two"), state, ctx)
 
 
 def test_a_guarantee_keeps_its_place_from_exclusive_sets() -> None:
@@ -403,10 +454,79 @@ def test_a_shared_set_is_resized_by_amount() -> None:
     assert "4 CPUs would be above the burst" in refused(resize(of_set(made), add=[raw(2)]), made.after)
     grown = done(resize(of_set(made), add=[raw(1)]), made.after)
     assert grown.after.sets["new"].charge == 3
+    back = done(resize(of_set(grown), subtract=of_set(grown, amount=2.0)), grown.after)
+    assert (back.after.sets["new"].charge, back.after.sets["new"].burst) == (1, 3.0)
+    assert [(r.cpu.source.type, r.scalar.value) for r in back.converted] == [
+        (inventory.Source.SHARED, 1.0),
+        (inventory.Source.RAW, 2.0),
+    ]
+    # It grows into nothing that an exclusive set has, and says which.
+    full = made.after.with_set(make_set("e", "1-3,5"))
+    assert "in the way: set e (4), new (2 guaranteed)" in refused(resize(of_set(made), add=[raw(1)]), full)
     ctx = context(host(D16))
     made = done(create(raw(2), profile="batch"), None, ctx)
     both = done(resize(of_set(made), [raw(3, "numa/1")], of_set(made, amount=1.0)), made.after, ctx)
     assert {c.zone: c.cpus for c in both.after.sets["new"].charges} == {"numa/0": 1, "numa/1": 3}
+
+
+# -- revocable ------------------------------------------------------------------------------------------------------
+
+
+def test_a_set_of_revocable_cpus_is_made_grown_shrunk_and_destroyed() -> None:
+    """6 CPUs of the pool with overcommit 1.5: 3 revocable ones, beside the 6 of RAW."""
+    place = host(S8, overcommit=1.5)
+    ctx = context(place)
+    made = done(create(revocable(2), profile="batch", burst=4.0), None, ctx)
+    one = made.after.sets["new"]
+    assert (one.revocable, one.charge, one.burst, one.role) == (True, 2, 4.0, "r")
+    (resource,) = made.converted
+    assert resource.HasField("revocable")
+    assert (resource.cpu.source.type, resource.cpu.source.id) == (inventory.Source.SHARED, "new")
+    assert inventory.raw(place, made.after) == inventory.raw(place, State())
+    assert "2 revocable RAW CPUs" in refused(create(revocable(2), profile="batch"), made.after, ctx)
+    assert "1 are there" in refused(create(revocable(2), profile="batch"), made.after, ctx)
+    assert "set new (2 revocable)" in refused(create(revocable(2), profile="batch"), made.after, ctx)
+
+    grown = done(resize(of_set(made), add=[revocable(1)]), made.after, ctx)
+    assert grown.after.sets["new"].charge == 3
+    shrunk = done(resize(of_set(grown), subtract=of_set(grown, amount=2.0)), grown.after, ctx)
+    assert [(r.cpu.source.type, r.scalar.value, r.HasField("revocable")) for r in shrunk.converted] == [
+        (inventory.Source.SHARED, 1.0, True),
+        (inventory.Source.RAW, 2.0, True),
+    ]
+    gone = done(destroy(*of_set(shrunk)), shrunk.after, ctx)
+    assert gone.after == State()
+    assert [(r.scalar.value, r.HasField("revocable")) for r in gone.converted] == [(1.0, True)]
+
+
+def test_revocable_and_other_cpus_do_not_mix_and_are_not_reserved() -> None:
+    ctx = context(host(S8, overcommit=2.0))
+    made = done(create(revocable(2), profile="batch"), None, ctx)
+    firm = done(create(raw(2), profile="batch"), None, ctx)
+    assert "set new is revocable, the source is not revocable" in refused(
+        resize(of_set(made), add=[raw(1)]), made.after, ctx
+    )
+    assert "set new is not revocable, the source is revocable" in refused(
+        resize(of_set(firm), add=[revocable(1)]), firm.after, ctx
+    )
+    assert "set new is revocable" in refused(destroy(*of_set(firm)), made.after, ctx)
+    assert "set new is not revocable" in refused(destroy(*of_set(made)), firm.after, ctx)
+    wanted = raw(1, "numa/0", "default", "r", "x")
+    wanted.revocable.SetInParent()
+    assert "cannot be reserved" in refused(reserve(wanted), None, ctx)
+    assert "cannot be reserved" in refused(unreserve(wanted), None, ctx)
+    assert "cannot be reserved" in refused(reserve(raw(1, "numa/0", "default", "r", "x"), source=[revocable(1)]))
+
+
+def test_an_exclusive_set_takes_no_notice_of_revocable_ones_and_gives_room_back() -> None:
+    place = host(S8, overcommit=1.5)
+    ctx = context(place)
+    state = done(create(revocable(3), profile="batch"), None, replace(ctx, new_set_id="loose")).after
+    made = done(create(raw(6)), state, ctx)
+    assert made.after.sets["new"].charge == 6
+    assert inventory.float_mask(place, made.after, "default") == cpuset.parse("0,4")
+    gone = done(destroy(*of_set(made)), made.after.without_set("loose"), ctx)
+    assert [(r.scalar.value, r.HasField("revocable")) for r in gone.converted] == [(6.0, False), (3.0, True)]
 
 
 def test_resize_is_refused() -> None:
