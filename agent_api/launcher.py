@@ -235,15 +235,18 @@ class Launcher:
             sets = Sets(list(cpu_resources))
             if not sets.ids:
                 return
-            self._write_cpuset_file(entry.path, sets)
+            if sets.affinity and entry.pid:
+                self._move(entry.pid, sets.cpus)
+            self._write_cpuset_file(entry.path, sets)  # last: who reads it may use what it says
         except (LaunchError, OSError) as exc:
             log.error("%s: cannot tell the task its new CPUs: %s", entry, exc)
-            return
-        if sets.affinity and entry.pid:
-            for pid in [entry.pid, *shim.descendants(entry.pid)]:
-                with contextlib.suppress(OSError):
-                    for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
-                        os.sched_setaffinity(int(thread), ids(sets.cpus))
+
+    @staticmethod
+    def _move(shim_pid: int, cpus: int) -> None:
+        for pid in [shim_pid, *shim.descendants(shim_pid)]:
+            with contextlib.suppress(OSError):
+                for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+                    os.sched_setaffinity(int(thread), ids(cpus))
 
     # Preparing.
 
@@ -297,8 +300,9 @@ class Launcher:
             "cgroups": groups,
             "affinity": ids(sets.cpus) if sets.affinity else [],
             "bind_mems": ids(sets.mems) if sets.affinity else [],
-            "expect_cpus": show(sets.cpus) if sets.ids else "",
-            "expect_exact": not sets.shared and bool(sets.ids),
+            "least_cpus": show(sets.exclusive),
+            # What floats may have moved since: the group's own list says how far.
+            "most_cpus": show(sets.cpus) if sets.affinity or not sets.shared else "",
         }
         if any("\0" in text for text in (program, *argv, *environment.values(), *own.values())):
             raise LaunchError("the command or its environment holds a NUL character")
@@ -307,10 +311,11 @@ class Launcher:
     def _groups_of(self, sets: Sets) -> list[str]:
         if sets.affinity:
             return []
-        if len(sets.ids) > 1:
+        if len(sets.ids) > 1 and not Path(sets.cgroup).is_dir():
             raise LaunchError(
-                f"a task cannot run in several CPU sets at once on {sets.enforcement}: it asks for "
+                "the provider made no cgroup for the CPUs of all these sets together: "
                 + ", ".join(f"{kind} set {set_id}" for set_id, kind in sorted(sets.ids.items()))
+                + "; a set whose profile asks for a partition of its own is to be used alone"
             )
         return self.cgroups.joined(sets.cgroup)
 

@@ -194,22 +194,18 @@ def _set_affinity(cpus: list[int], mems: list[int]) -> None:
 
 
 def _check(spec: dict[str, Any]) -> None:
-    """The kernel's word on where we are, against what the set has: the same for an exclusive set; no more than that
-    for a shared one, which may have shrunk since; for a plain task no more than the group's own list."""
-    expected = spec.get("expect_cpus")
-    if expected:
-        found = _allowed("Cpus")
-        mask, wanted = list_mask(found), list_mask(expected)
-        if (mask != wanted) if spec.get("expect_exact") else (mask & ~wanted):
-            raise StartError(f"CPUs expected: {expected}, but the kernel allows this task: {found}")
-        return
+    """The kernel's word on where we are, against what we were promised: all CPUs of exclusive sets, and no others than
+    those of our sets, or where these float than the cgroup's own list."""
+    least, most = spec.get("least_cpus", ""), spec.get("most_cpus", "")
     for left in (2, 1, 0):
-        found, expected = _allowed("Cpus"), _group_cpus(spec["cgroups"])
-        if not expected or not list_mask(found) & ~list_mask(expected):
+        found, expected = _allowed("Cpus"), most or _group_cpus(spec["cgroups"])
+        mask = list_mask(found)
+        if not list_mask(least) & ~mask and (not expected or not mask & ~list_mask(expected)):
             return
         if not left:
-            raise StartError(f"CPUs of {spec['cgroups'][0]}: {expected}, but the kernel allows this task: {found}")
-        time.sleep(0.01)  # the provider may just have narrowed the group, between our two looks
+            where = "" if most else f" of {spec['cgroups'][0]}"
+            raise StartError(f"CPUs expected{where}: {expected or least}, but the kernel allows this task: {found}")
+        time.sleep(0.01)  # the provider may just have moved the group, between our two looks
 
 
 def _group_cpus(directories: list[str]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pwd
+from pathlib import PurePosixPath
 
 from agent_api import shim
 from agent_api.wire import mesos_pb2
@@ -27,7 +28,8 @@ class Sets:
         self.ids: dict[str, str] = {}
         """Set id -> "exclusive" or "shared"."""
         self.exclusive = self.shared = self.mems = 0
-        self.cgroup = ""
+        self.cgroups: dict[str, str] = {}
+        """Set id -> its directory."""
         self.enforcement = ""
         for resource in resources:
             source = resource.cpu.source
@@ -46,9 +48,9 @@ class Sets:
             else:
                 self.shared |= cpus
             self.ids[source.id] = "exclusive" if source.type == _Source.EXCLUSIVE else "shared"
-            self.cgroup = labels.get("cgroup", "")
+            self.cgroups[source.id] = labels.get("cgroup", "")
             self.enforcement = labels.get("enforcement", "")
-        if self.ids and not self.affinity and not self.cgroup:
+        if self.ids and not self.affinity and not all(self.cgroups.values()):
             raise LaunchError(f"set {', '.join(self.ids)}: enforcement {self.enforcement!r}, but no cgroup")
 
     @property
@@ -58,6 +60,16 @@ class Sets:
     @property
     def affinity(self) -> bool:
         return bool(self.ids) and self.enforcement == "affinity"
+
+    @property
+    def cgroup(self) -> str:
+        """The directory that the task joins: the set's; of several the provider's mix.ID+ID beside them."""
+        (first, kind), *more = sorted(self.ids.items())
+        directory = PurePosixPath(self.cgroups[first])
+        if not more:
+            return str(directory)
+        base = directory.parent if kind == "exclusive" else directory.parent.parent
+        return str(base / f"mix.{'+'.join(sorted(self.ids))}")
 
     def environment(self) -> dict[str, str]:
         return {

@@ -7,7 +7,9 @@ Decides: the steps, one after another, so that after each single one
 Never does: I/O. It knows no path and no file; `provider.cgroups` carries the steps out and reads back.
 
 Masks are plain ints: bit n = CPU n (or NUMA node n). Groups are named by their place below our base directory:
-"" is the base itself, "plain", "shared", "shared/<set id>", and "set.<set id>" for an exclusive set.
+"" is the base itself, "plain", "shared", "shared/<set id>", "set.<set id>" for an exclusive set, and
+"mix.<set id>+<set id>" for tasks that use several sets at once. The last one has the CPUs of all of its sets: it is the
+only other group that an exclusive set's CPUs may be in, as what runs in it is of that set.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ __all__ = [
     "Step",
     "differences",
     "group_name",
+    "members",
+    "mixed_name",
     "plan",
     "set_of",
 ]
@@ -94,6 +98,9 @@ class Desired:
     kept: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     """Exclusive sets of which no CPU is there, with their nodes (0 = all). Their cgroups stay with what runs in them,
     on the plain CPUs meanwhile: left to the kernel it would run on everybody's. What has no cgroup gets none."""
+    mixed: Collection[tuple[str, ...]] = frozenset()
+    """Ids of sets that one task uses at once, for which a group is to be made. One that is there stays as long as its
+    sets do, named here or not. There is none with a set that is to be a partition: nobody else can have its CPUs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +248,21 @@ def set_of(name: str) -> str | None:
     return name[7:] if name.startswith("shared/") else None
 
 
+def mixed_name(set_ids: Collection[str]) -> str:
+    """Name of the group for tasks that use these sets at once. Raises EnforcementError as `group_name`."""
+    for set_id in set_ids:
+        group_name(set_id)
+    return "mix." + "+".join(sorted(set_ids))
+
+
+def members(name: str) -> tuple[str, ...]:
+    """Ids of the sets whose CPUs the group has: one, or of a mixed group several; none for the others."""
+    if name.startswith("mix."):
+        return tuple(name[4:].split("+"))
+    set_id = set_of(name)
+    return () if set_id is None else (set_id,)
+
+
 @dataclass(frozen=True, slots=True)
 class _Want:
     cpus: int
@@ -306,16 +328,20 @@ def _wants(desired: Desired, observed: Observed, rules: Rules) -> dict[str, _Wan
 
     out = {"": _Want(cpus, mems, inherit=rules.inherits)}
     out["plain"] = _Want(desired.plain, (desired.plain_mems & mems) or mems)
+    mixed = _mixed(desired, observed.groups)
     if desired.shared:
         union = union_mems = 0
         for slot in desired.shared.values():
             union |= slot.cpus
             union_mems |= slot.mems or mems
-        total = sum(slot.share for slot in desired.shared.values())
-        top = _weights({"plain": PLAIN_SHARE, "shared": total}, rules)
-        out["plain"] = _Want(desired.plain, out["plain"].mems, weight=top["plain"])
-        out["shared"] = _Want(union, union_mems, weight=top["shared"])
-        weights = _weights({i: slot.share for i, slot in desired.shared.items()}, rules)
+        # A set's share is divided among its own group and the mixed ones: the other sets' stay what they are.
+        shares = {i: s.share / (1 + sum(i in ids for ids in mixed.values())) for i, s in desired.shared.items()}
+        top = {"plain": PLAIN_SHARE, "shared": sum(shares.values())}
+        top |= {n: share for n, ids in mixed.items() if (share := sum(shares.get(i, 0.0) for i in ids))}
+        top_weights = _weights(top, rules)
+        out["plain"] = _Want(desired.plain, out["plain"].mems, weight=top_weights["plain"])
+        out["shared"] = _Want(union, union_mems, weight=top_weights["shared"])
+        weights = _weights(shares, rules)
         for set_id, slot in desired.shared.items():
             out[group_name(set_id, shared=True)] = _Want(
                 slot.cpus,
@@ -328,7 +354,23 @@ def _wants(desired: Desired, observed: Observed, rules: Rules) -> dict[str, _Wan
         out[group_name(set_id)] = _Want(slot_.cpus, slot_.mems or mems, exclusive=True, partition=slot_.partition)
     for name in _kept(desired.kept, observed.groups):
         out[name] = _Want(desired.plain, (desired.kept[name[4:]] & mems) or mems)
+    for name, ids in mixed.items():
+        all_cpus = all_mems = 0
+        for set_id in ids:
+            part = desired.exclusive.get(set_id) or desired.shared.get(set_id)
+            if part is not None:
+                all_cpus |= part.cpus
+                all_mems |= part.mems or mems
+        weight = top_weights.get(name) if desired.shared else None
+        out[name] = _Want(all_cpus or desired.plain, all_mems or mems, weight=weight)
     return out
+
+
+def _mixed(desired: Desired, groups: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """The mixed groups that should be, with their sets: asked for or there, and all of their sets are."""
+    names = sorted({*map(mixed_name, desired.mixed), *(name for name in groups if name.startswith("mix."))})
+    known = {*desired.shared, *desired.kept, *(i for i, s in desired.exclusive.items() if s.partition == "member")}
+    return {name: members(name) for name in names if known.issuperset(members(name))}
 
 
 def _kept(kept: Collection[str], groups: Collection[str]) -> set[str]:
@@ -348,7 +390,7 @@ def differences(observed: Observed, desired: Desired, rules: Rules) -> tuple[Dif
     out: list[Difference] = []
 
     def note(name: str, what: str, wanted: str, found: str) -> None:
-        out.append(Difference(set_of(name), name, what, wanted, found))
+        out.extend(Difference(set_id, name, what, wanted, found) for set_id in members(name) or (None,))
 
     for name in sorted({*want, *observed.groups}):
         wish, group = want.get(name), observed.groups.get(name)
@@ -428,9 +470,15 @@ class _Planner:
         held = 0
         mine = self.exclusive(name)
         for other in self.cpus:
-            if other not in ("", name) and (mine or self.exclusive(other)):
+            if other not in ("", name) and (mine or self.exclusive(other)) and not self.partners(name, other):
                 held |= self.now(other)
         return held
+
+    @staticmethod
+    def partners(name: str, other: str) -> bool:
+        """Whether one is a mixed group and the other one an exclusive set of it."""
+        mixed, own = (name, other) if name.startswith("mix.") else (other, name)
+        return mixed.startswith("mix.") and own.startswith("set.") and own[4:] in members(mixed)
 
     def top_down(self, *, exclusive: bool) -> list[str]:
         return sorted(

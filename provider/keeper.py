@@ -7,10 +7,12 @@ Decides when drift is repaired and what is remembered of it. What the kernel sho
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from provider import reconcile
+from provider.cgroup_plan import mixed_name
 from provider.cgroups import Applied, Difference, Enforcer
 from provider.errors import EnforcementError
 from provider.inventory import Host, State
@@ -42,13 +44,21 @@ class Keeper:
         self._keep(self._enforcer.apply(reconcile.desired(host, state)))
 
     def repair(
-        self, host: Host, state: State, now: float, *, starting: bool = False, only: set[str] | None = None
+        self,
+        host: Host,
+        state: State,
+        now: float,
+        *,
+        starting: bool = False,
+        only: set[str] | None = None,
+        mixed: Collection[tuple[str, ...]] = (),
     ) -> None:
-        """Bring the kernel back to the committed state where it drifted; `only` asks for these sets' sake.
+        """Bring the kernel back to the committed state where it drifted; `only` asks for these sets' sake, and `mixed`
+        for groups of tasks that use several of them at once.
 
         `starting`: what differs then is what happened while nobody looked, and no sign of somebody else at work.
         """
-        wanted = reconcile.desired(host, state)
+        wanted = replace(reconcile.desired(host, state), mixed=mixed)
         try:
             found = self._enforcer.differences(wanted)
             if not found or (only is not None and not any(one.set_id in only for one in found)):
@@ -61,6 +71,8 @@ class Keeper:
                 log.error("the kernel cannot be brought in line with the committed state: %s", error)
             self._error = str(error)
             return
+        new = {mixed_name(ids) for ids in mixed}
+        found = tuple(one for one in found if one.group not in new or one.field != "missing")
         for difference in found:
             self._log_repair(difference, starting)
         if not starting:

@@ -510,7 +510,7 @@ class Manager:
 
     def _publish(self, publish: Event.PublishResources) -> None:
         """Answer whether the sets that tasks are to use are in force; those that are not are put in force first."""
-        problems = self._in_force(publish.resources)
+        problems = self._in_force(publish.resources, publish.together)
         call = self._call(Call.UPDATE_PUBLISH_RESOURCES_STATUS)
         answer = call.update_publish_resources_status
         answer.uuid.CopyFrom(publish.uuid)
@@ -519,7 +519,9 @@ class Manager:
             log.error("publish %s refused: %s", publish.uuid.value.hex(), "; ".join(problems))
         self._send(call)
 
-    def _in_force(self, resources: Iterable[mesos_pb2.Resource]) -> list[str]:
+    def _in_force(
+        self, resources: Iterable[mesos_pb2.Resource], together: Iterable[Event.PublishResources.Together]
+    ) -> list[str]:
         problems = []
         named = set()
         for resource in resources:
@@ -534,7 +536,9 @@ class Manager:
                 named.add(source.id)
         if problems:
             return problems
-        self._keeper.repair(self.host, self._state, self._world.clock(), only=named)
+        # One that cannot be had is no problem of the others: its task does not start, and says why.
+        mixed = {tuple(sorted(one.set_ids)) for one in together if named.issuperset(one.set_ids)}
+        self._keeper.repair(self.host, self._state, self._world.clock(), only=named, mixed=mixed)
         return self._keeper.problems(self.host, self._state, named)
 
     # -- time -------------------------------------------------------------------------------------------------------

@@ -85,8 +85,12 @@ def _publish(world: World, task: Task, provider: Provider) -> None:
     task.publishing[uuid] = provider.id
     event = resource_provider_pb2.Event(type=resource_provider_pb2.Event.PUBLISH_RESOURCES)
     event.publish_resources.uuid.value = uuid
-    used = [r for t in world.live_tasks() for r in t.record.task.resources if rs.provider_of(r) == provider.id]
+    users = [[r for r in t.record.task.resources if rs.provider_of(r) == provider.id] for t in world.live_tasks()]
+    used = [r for user in users for r in user]
     event.publish_resources.resources.extend(rs.canonical(rs.normalize(used), provider.total))
+    for ids in sorted({tuple(sorted({i for r in user if (i := rs.set_id(r)) is not None})) for user in users}):
+        if len(ids) > 1:
+            event.publish_resources.together.add(set_ids=ids)
     world.to_provider(provider, event)
 
 

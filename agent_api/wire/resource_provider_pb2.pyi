@@ -116,12 +116,19 @@ class Event(_message.Message):
         resource_version_uuid: _mesos_pb2.UUID
         def __init__(self, framework_id: _Optional[_Union[_mesos_pb2.FrameworkID, _Mapping]] = ..., info: _Optional[_Union[_mesos_pb2.Offer.Operation, _Mapping]] = ..., operation_uuid: _Optional[_Union[_mesos_pb2.UUID, _Mapping]] = ..., resource_version_uuid: _Optional[_Union[_mesos_pb2.UUID, _Mapping]] = ...) -> None: ...
     class PublishResources(_message.Message):
-        __slots__ = ("uuid", "resources")
+        __slots__ = ("uuid", "resources", "together")
+        class Together(_message.Message):
+            __slots__ = ("set_ids",)
+            SET_IDS_FIELD_NUMBER: _ClassVar[int]
+            set_ids: _containers.RepeatedScalarFieldContainer[str]
+            def __init__(self, set_ids: _Optional[_Iterable[str]] = ...) -> None: ...
         UUID_FIELD_NUMBER: _ClassVar[int]
         RESOURCES_FIELD_NUMBER: _ClassVar[int]
+        TOGETHER_FIELD_NUMBER: _ClassVar[int]
         uuid: _mesos_pb2.UUID
         resources: _containers.RepeatedCompositeFieldContainer[_mesos_pb2.Resource]
-        def __init__(self, uuid: _Optional[_Union[_mesos_pb2.UUID, _Mapping]] = ..., resources: _Optional[_Iterable[_Union[_mesos_pb2.Resource, _Mapping]]] = ...) -> None: ...
+        together: _containers.RepeatedCompositeFieldContainer[Event.PublishResources.Together]
+        def __init__(self, uuid: _Optional[_Union[_mesos_pb2.UUID, _Mapping]] = ..., resources: _Optional[_Iterable[_Union[_mesos_pb2.Resource, _Mapping]]] = ..., together: _Optional[_Iterable[_Union[Event.PublishResources.Together, _Mapping]]] = ...) -> None: ...
     class ReconcileOperations(_message.Message):
         __slots__ = ("operation_uuids",)
         OPERATION_UUIDS_FIELD_NUMBER: _ClassVar[int]

@@ -3,7 +3,8 @@
     enforcer = detect("auto", "pinfold")
     enforcer.apply(Desired(plain=0b0011, exclusive={"id": Slot(0b1100)}))
 
-Layout below the parent cgroup: NAME/plain, NAME/set.ID (exclusive), NAME/shared/ID.
+Layout below the parent cgroup: NAME/plain, NAME/set.ID (exclusive), NAME/shared/ID, and NAME/mix.ID+ID for
+tasks that use several sets at once.
 """
 
 from provider.cgroup_plan import Desired, Difference, Group, Observed, SharedSlot, Slot

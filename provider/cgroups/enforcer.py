@@ -49,7 +49,8 @@ class Enforcer(Protocol):
         """In what the kernel differs from `desired` now: the drift."""
 
     def processes(self, set_id: str, *, shared: bool = False) -> list[int]:
-        """Pids inside the set's cgroup and below it; empty where there is none."""
+        """Pids of what uses the set: inside its cgroup and below it, and in those of tasks that use other sets as well;
+        empty where there is none."""
 
     def path(self, set_id: str, *, shared: bool = False) -> str:
         """The set's directory, for the metadata label `cgroup`: absolute; on v1 in the cpuset hierarchy; "" for

@@ -29,6 +29,7 @@ from provider.cgroup_plan import (
     SetWeight,
     Step,
     group_name,
+    members,
 )
 from provider.cgroups.enforcer import Applied
 from provider.cgroups.fs import Fs
@@ -52,7 +53,7 @@ def errno_text(exc: OSError) -> str:
 
 
 def _ours(entry: str) -> bool:
-    return entry in ("plain", "shared") or entry.startswith("set.")
+    return entry in ("plain", "shared") or entry.startswith(("set.", "mix."))
 
 
 class TreeEnforcer(abc.ABC):
@@ -139,9 +140,11 @@ class TreeEnforcer(abc.ABC):
 
     def processes(self, set_id: str, *, shared: bool = False) -> list[int]:
         found: set[int] = set()
-        for directory, _ in self._directories(group_name(set_id, shared=shared)):
-            for path in self._below(directory):
-                found.update(self._pids(path))
+        mixed = [name for name in self._names() if name.startswith("mix.") and set_id in members(name)]
+        for name in (group_name(set_id, shared=shared), *mixed):
+            for directory, _ in self._directories(name):
+                for path in self._below(directory):
+                    found.update(self._pids(path))
         return sorted(found)
 
     def apply(self, desired: Desired) -> Applied:

@@ -375,6 +375,11 @@ class FakeCgroups:
             there = f"{mount}{place}"
             (self._node(there) if self.exists(there) else root).procs.add(pid)
 
+    def stop(self, pid: int) -> None:
+        """A process ends."""
+        for root in self.roots.values():
+            self._forget(root, pid)
+
     def where(self, pid: int) -> str:
         """The directory the process is in, in the cpuset hierarchy."""
         root = next(iter(self.roots.values()))
@@ -443,7 +448,10 @@ class FakeCgroups:
             for other in groups:
                 # On v2 a directory that has no list yet has its parent's: its list has to be the first thing written.
                 theirs = self.listed(other)
-                if other is not node and own & theirs:
+                mixed = names[other.path].startswith("mix.") and (
+                    names[node.path].removeprefix("set.") in names[other.path].removeprefix("mix.").split("+")
+                )
+                if other is not node and own & theirs and not (mixed and "cpuset.cpus" in other.files):
                     self.overlaps.append(
                         f"after {self.writes[-1]}: {node.path}={format_mask(own)} {other.path}={format_mask(theirs)}"
                     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -170,8 +170,10 @@ class Provider:
         self.manager.handle(event)
         return self.statuses()
 
-    def publish(self, *resources: mesos_pb2.Resource) -> int:
+    def publish(self, *resources: mesos_pb2.Resource, together: Iterable[tuple[str, ...]] = ()) -> int:
         event = Event(type=Event.PUBLISH_RESOURCES)
+        for ids in together:
+            event.publish_resources.together.add(set_ids=ids)
         event.publish_resources.uuid.value = b"p" * 16
         event.publish_resources.resources.extend(resources)
         self.manager.handle(event)
@@ -204,6 +206,17 @@ class Provider:
         found = {name for name in self.kernel() if name.startswith("set.")}
         assert {f"set.{one.id}" for one in sets if one.cpus & manager.host.allowed} <= found
         assert found <= {f"set.{one.id}" for one in sets}
+
+
+def uuid(number: int) -> bytes:
+    return number.to_bytes(16, "little")
+
+
+def made(provider: Provider, info: Operation, number: int = 1) -> mesos_pb2.OperationStatus:
+    status = provider.apply(info, uuid(number))
+    assert status is not None
+    assert status.state == mesos_pb2.OPERATION_FINISHED, status.message
+    return status
 
 
 def raw(amount: int, zone: str = "numa/0", role: str = "r", *reserved: str) -> mesos_pb2.Resource:

@@ -289,6 +289,7 @@ def test_undone_whole_at_each_failing_call(version: int) -> None:
         plain=0b0011,
         shared={"s": SharedSlot(0b0010, guarantee=1)},
         exclusive={"a": Slot(0b0100), "b": Slot(0b1000, partition="isolated")},
+        mixed=[("a", "s")],
     )
     points = 0
     for nth in range(1, 200):
@@ -322,8 +323,8 @@ def test_killed_after_each_call_then_applied_again(version: int) -> None:
     class Killed(BaseException):
         pass
 
-    start = Desired(plain=0b1001, exclusive={"a": Slot(0b0110)})
-    goal = Desired(plain=0b0001, exclusive={"a": Slot(0b0010), "b": Slot(0b1100)})
+    start = Desired(plain=0b1001, exclusive={"a": Slot(0b0110)}, shared={"s": SharedSlot(0b1000)}, mixed=[("a", "s")])
+    goal = Desired(plain=0b0001, exclusive={"a": Slot(0b0010), "b": Slot(0b1100)}, shared={"s": SharedSlot(1)})
     for target in (start, goal):
         for nth in range(1, 60):
             fs, enforcer = make_fake(version, 0b1111)

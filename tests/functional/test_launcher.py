@@ -23,7 +23,7 @@ from agent_api import cgroup_paths, shim
 from agent_api.core.sandbox import task_path
 from agent_api.launcher import Exit, Launcher
 from agent_api.wire import mesos_pb2
-from provider.cgroups import Desired, Slot, detect
+from provider.cgroups import Desired, SharedSlot, Slot, detect
 from provider.cgroups.v1 import V1Enforcer
 
 ROOT = Path(__file__).parents[2]
@@ -206,7 +206,7 @@ def test_signals_are_reset(world: World) -> None:
                 cpus("EXCLUSIVE", "x", "1", enforcement="cgroup1", cgroup="/x"),
                 cpus("SHARED", "s", "0", enforcement="cgroup1", cgroup="/s"),
             ],
-            "several CPU sets at once on cgroup1: it asks for shared set s, exclusive set x",
+            "no cgroup for the CPUs of all these sets together: shared set s, exclusive set x",
         ),
         (task("true", env={"A=B": "1"}), [], "cannot name a variable"),
         (task("true\0"), [], "NUL"),
@@ -609,10 +609,39 @@ def test_real_set_task(real: tuple[World, V1Enforcer]) -> None:
     wrong = cpus("EXCLUSIVE", "a", "0-1", enforcement="cgroup1", cgroup=enforcer.path("a"))
     world.launcher.launch("f", task("true", "w"), "", [wrong])
     assert "CPUs expected: 0-1, but the kernel allows this task: 1" in world.event("failed", "w")[3]
-    wider = cpus("SHARED", "a", "0-1", enforcement="cgroup1", cgroup=enforcer.path("a"))
-    world.launcher.launch("f", task("true", "s"), "", [wider])
-    assert world.exit("s").code == 0, "a shared set may have shrunk since"
+    for name, known in (("s", "0-1"), ("g", "0")):
+        moved = cpus("SHARED", "a", known, enforcement="cgroup1", cgroup=enforcer.path("a"))
+        world.launcher.launch("f", task("true", name), "", [moved])
+        assert world.exit(name).code == 0, "a shared set may have shrunk or grown since"
     assert enforcer.processes("a") == []
+
+
+def test_real_task_in_an_exclusive_and_a_shared_set(real: tuple[World, V1Enforcer]) -> None:
+    world, enforcer = real
+    both = {"exclusive": {"x": Slot(2)}, "shared": {"s": SharedSlot(1)}}
+    exclusive = cpus("EXCLUSIVE", "x", "1", enforcement="cgroup1", cgroup=enforcer.path("x"), mems="0")
+    shared = cpus("SHARED", "s", "0", enforcement="cgroup1", cgroup=enforcer.path("s", shared=True), mems="0")
+    enforcer.apply(Desired(plain=1, **both))
+    world.launcher.launch("f", task("true", "none"), "", [exclusive, shared])
+    assert "made no cgroup for the CPUs of all these sets together" in world.event("failed", "none")[3]
+    enforcer.apply(Desired(plain=1, **both, mixed=[("s", "x")]))
+    script = "env | grep PINFOLD; " + SHOW + "; while ! test -e stop; do sleep 0.05; done; cat $PINFOLD_CPUSET_FILE"
+    world.launcher.launch("f", task(script), "", [shared, exclusive])
+    world.event("started")
+    world.until(lambda: f":cpu:/{enforcer.name}/mix.s+x\n" in world.out())
+    for line in ("PINFOLD_EXCLUSIVE_CPUS=1", "PINFOLD_SHARED_CPUS=0", "PINFOLD_CPUS=0-1", "Cpus_allowed_list:\t0-1"):
+        assert line in world.out().splitlines()
+    assert f":cpuset:/{enforcer.name}/mix.s+x\n" in world.out()
+    assert enforcer.processes("x") == enforcer.processes("s", shared=True) != []
+    # The shared set goes on to the exclusive set's CPU, as that lost it: a resize, seen from the kernel.
+    enforcer.apply(Desired(plain=2, shared={"s": SharedSlot(2)}, exclusive={"y": Slot(1)}, kept={"x": 0}))
+    pid = enforcer.processes("x")[0]
+    assert "Cpus_allowed_list:\t1\n" in Path(f"/proc/{pid}/status").read_text()
+    shared.cpu.source.metadata.labels[0].value = "1"
+    world.launcher.update_cpus("f", "t", [shared, exclusive])
+    Path(world.launcher.sandbox("f", "t"), "stop").touch()
+    assert world.exit().code == 0
+    assert world.out().endswith("PINFOLD_EXCLUSIVE_CPUS=1\nPINFOLD_SHARED_CPUS=1\nPINFOLD_CPUS=1\nPINFOLD_MEMS=0\n")
 
 
 # Agent and provider mean the same directory.

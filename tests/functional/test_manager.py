@@ -27,9 +27,11 @@ from tests.functional.provider_world import (
     Provider,
     create,
     destroy,
+    made,
     raw,
     reserve,
     resize,
+    uuid,
 )
 from tests.unit.hosts import D16, S8
 from tests.unit.test_allocator_large import HOSTS as LARGE
@@ -39,10 +41,6 @@ FINISHED = mesos_pb2.OPERATION_FINISHED
 FAILED = mesos_pb2.OPERATION_FAILED
 DROPPED = mesos_pb2.OPERATION_DROPPED
 OK = Call.UpdatePublishResourcesStatus.OK
-
-
-def uuid(number: int) -> bytes:
-    return number.to_bytes(16, "little")
 
 
 @pytest.fixture(params=[1, 2], ids=["v1", "v2"])
@@ -57,13 +55,6 @@ def provider(tmp_path: Path, version: int) -> Iterator[Provider]:
     yield made
     made.check()
     made.close()
-
-
-def made(provider: Provider, info: Operation, number: int = 1) -> mesos_pb2.OperationStatus:
-    status = provider.apply(info, uuid(number))
-    assert status is not None
-    assert status.state == FINISHED, status.message
-    return status
 
 
 # -- a provider's life ----------------------------------------------------------------------------------------------

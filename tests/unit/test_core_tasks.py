@@ -168,6 +168,23 @@ def test_resources_are_back_with_the_terminal_status() -> None:
     assert text(framework.offer().resources).startswith("cpus:8; mem:4096")
 
 
+def test_publishing_names_the_sets_that_a_task_uses_together() -> None:
+    host = Host()
+    framework, provider = with_set(host)
+    framework.accept(framework.offer(), create([with_role(provider.raw("numa/1", 4), "test")], None))
+    (applied,) = provider.applied()
+    provider.status(applied, converted=[provider.cpu_set("f1", "numa/1", 4, shared=True)])
+    one = with_role(provider.cpu_set("s1", "numa/0", 1), "test")
+    float_ = with_role(provider.cpu_set("f1", "numa/1", 1, shared=True), "test")
+    named = []
+    for name, resources in (("a", [one, float_]), ("b", [float_]), ("c", [float_, one])):
+        framework.accept(framework.offer(), launch(host, name, resources))
+        (event,) = provider.published()
+        named.append([list(group.set_ids) for group in event.publish_resources.together])
+    assert named == [[["f1", "s1"]]] * 3, "each once, and those of other tasks with it"
+    assert [start.task.task_id.value for start in host.launched] == ["a", "b", "c"]
+
+
 def test_publishing_lists_all_that_is_in_use() -> None:
     host = Host()
     framework, provider = with_set(host)
@@ -179,6 +196,7 @@ def test_publishing_lists_all_that_is_in_use() -> None:
     framework.accept(framework.offer(), launch(host, "b", [two]))
     (event,) = provider.published()
     assert text(event.publish_resources.resources) == "cpus[EXCLUSIVE s1 numa/0 default]:4"
+    assert not event.publish_resources.together
     assert [start.task.task_id.value for start in host.launched] == ["a", "b"]
 
 
