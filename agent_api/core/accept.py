@@ -38,12 +38,15 @@ class _RefusedError(Exception):
 
 def accept(world: World, framework: Framework, call: scheduler_pb2.Call.Accept, now: float) -> None:
     """Do the operations one after the other; what is left over goes back, filtered for a while."""
+    for info in call.operations:
+        framework.counts[f"operations/{Info.Type.Name(info.type).lower()}"] += 1
     taken, problem = _take_offers(world, framework, [o.value for o in call.offer_ids])
     world.allocate_now = world.allocate_now or problem is not None
     if problem is not None:
         for info in call.operations:
             _answer_invalid(world, framework, info, problem, now)
         return
+    framework.counts["offers/accepted" if call.operations else "offers/declined"] += len(taken)
     role = taken[0].role
     left = rs.allocate(rs.normalize(r for offer in taken for r in offer.resources), role)
     for info in call.operations:
@@ -108,6 +111,7 @@ def _answer_invalid(world: World, framework: Framework, info: Info, problem: str
         state = mesos_pb2.TASK_DROPPED if aware else mesos_pb2.TASK_LOST
         message = f"Task launched with invalid offers: {problem}"
         reason = mesos_pb2.TaskStatus.REASON_INVALID_OFFERS
+        statuses.count_end(world, framework.id, state, mesos_pb2.TaskStatus.SOURCE_MASTER, reason)
         statuses.answer(world, framework, task.task_id.value, state, message, reason, now, world.agent_id)
     if info.type in (Info.LAUNCH, Info.LAUNCH_GROUP):
         return
@@ -186,7 +190,7 @@ def _task_error(
     reason: mesos_pb2.TaskStatus.Reason = mesos_pb2.TaskStatus.REASON_TASK_INVALID,
 ) -> None:
     log.info("task %s of framework %s refused: %s", info.task_id.value, framework.id, message)
-    world.counters["task_error"] += 1
+    statuses.count_end(world, framework.id, mesos_pb2.TASK_ERROR, mesos_pb2.TaskStatus.SOURCE_MASTER, reason)
     task_id = info.task_id.value
     statuses.answer(world, framework, task_id, mesos_pb2.TASK_ERROR, message, reason, now, world.agent_id)
 

@@ -40,6 +40,19 @@ _NEEDS = {
     Call.RECONCILE_OPERATIONS: "reconcile_operations",
     Call.UPDATE_FRAMEWORK: "update_framework",
 }
+_MESSAGES = {
+    Call.DECLINE: "decline_offers",
+    Call.KILL: "kill_task",
+    Call.ACKNOWLEDGE: "status_update_acknowledgement",
+    Call.RECONCILE: "reconcile_tasks",
+    Call.MESSAGE: "framework_to_executor",
+    Call.REQUEST: "resource_request",
+    Call.REVIVE: "revive_offers",
+    Call.SUPPRESS: "suppress_offers",
+    Call.ACKNOWLEDGE_OPERATION_STATUS: "operation_status_update_acknowledgement",
+    Call.RECONCILE_OPERATIONS: "reconcile_operations",
+}
+"""How calls are called in the figures: they have their names from before there were calls."""
 _NOBODY_THERE = {
     Call.MESSAGE: "Pinfold runs command tasks and no custom executors: nobody would get the message",
     Call.SHUTDOWN: (
@@ -137,6 +150,8 @@ def subscribe(world: World, message: Call, stream_id: str, principal: str | None
     framework.constraints = constraints
     framework.record = replace(framework.record, suppressed_roles=tuple(sorted(suppressed)))
     framework.next_heartbeat = now + world.options.heartbeat_interval
+    framework.counts["calls/subscribe"] += 1
+    world.counters["messages_reregister_framework" if framework_id else "messages_register_framework"] += 1
     world.frameworks[framework.id] = framework
     world.effects.append(SaveFramework(framework.record))
     event = Event(type=Event.SUBSCRIBED)
@@ -192,7 +207,6 @@ def stream_closed(world: World, stream_id: str, now: float) -> None:
     offers.drop(world, framework.id)
     world.allocate_now = True
     log.info("framework %s disconnected; it has %g s to come back", framework.id, framework.info.failover_timeout)
-    _tell_operators(world, framework, master_pb2.Event.FRAMEWORK_UPDATED)
 
 
 def remove(world: World, framework: Framework, now: float) -> None:
@@ -271,6 +285,7 @@ def call(world: World, message: Call, stream_id: str | None, now: float) -> int:
             f"The stream ID '{stream_id}' included in this request didn't match the stream ID currently associated "
             f"with framework ID {framework.id}"
         )
+    _count(world, framework, message)
     match message.type:
         case Call.TEARDOWN:
             remove(world, framework, now)
@@ -304,6 +319,14 @@ def call(world: World, message: Call, stream_id: str | None, now: float) -> int:
         case _:
             raise NotImplemented_(f"Call type {Call.Type.Name(message.type)} is not served")
     return 202
+
+
+def _count(world: World, framework: Framework, message: Call) -> None:
+    framework.counts[f"calls/{Call.Type.Name(message.type).lower()}"] += 1
+    launches = any(o.type == mesos_pb2.Offer.Operation.LAUNCH for o in message.accept.operations)
+    name = "launch_tasks" if launches else _MESSAGES.get(message.type)
+    if name is not None:
+        world.counters[f"messages_{name}"] += 1
 
 
 def _validate(message: Call) -> None:

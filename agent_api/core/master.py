@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from agent_api.core import (
     accept,
+    figures,
     frameworks,
     offers,
     operations,
@@ -19,7 +20,6 @@ from agent_api.core import (
     reconfiguration,
     roles,
     tasks,
-    views,
 )
 from agent_api.core.effects import Effect
 from agent_api.core.model import Options, World
@@ -173,7 +173,7 @@ class Master:
         kinds = agent_pb2.Call
         if call.type == kinds.GET_METRICS:
             _need(call, "agent", "get_metrics")
-        metrics = views.metrics(self, now) if call.type == kinds.GET_METRICS else {}
+        metrics = figures.metrics(self, now) if call.type == kinds.GET_METRICS else {}
         response = reading.agent_response(self.world, call, metrics)
         if response is not None:
             return response
@@ -194,7 +194,7 @@ class Master:
         kinds = master_pb2.Call
         if call.type == kinds.GET_METRICS:
             _need(call, "master", "get_metrics")
-        metrics = views.metrics(self, now) if call.type == kinds.GET_METRICS else {}
+        metrics = figures.metrics(self, now) if call.type == kinds.GET_METRICS else {}
         response = reading.master_response(self.world, call, metrics)
         if response is not None:
             return response

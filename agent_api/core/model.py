@@ -125,6 +125,8 @@ class Framework:
     """When it is removed if it does not come back; None while connected."""
     served: Counter[str] = field(default_factory=Counter)
     """How often it was made an offer, by role: among equals it is somebody else's turn."""
+    counts: Counter[str] = field(default_factory=Counter)
+    """Its calls, events, offers, operations and ended tasks since the agent was started; names as in `core.figures`."""
     recovered: bool = False
     """Known from before a restart of the agent and not back yet."""
 
@@ -382,6 +384,7 @@ class World:
     def to_framework(self, framework: Framework | None, event: scheduler_pb2.Event) -> None:
         """Sent where the framework is connected, and dropped where it is not."""
         if framework is not None and framework.stream_id is not None:
+            framework.counts[f"events/{scheduler_pb2.Event.Type.Name(event.type).lower()}"] += 1
             self.effects.append(ToFramework(framework.stream_id, event))
 
     def to_provider(self, provider: Provider, event: resource_provider_pb2.Event) -> None:

@@ -64,6 +64,7 @@ def allocate(world: World, now: float) -> None:
     First everyone gets what their quota guarantees them, then, in the same order, what is free beyond the headroom that
     all guarantees need.
     """
+    world.counters["allocation_runs"] += 1
     order = _order(world)
     if not order:
         return
@@ -283,6 +284,7 @@ def _offer(world: World, framework: Framework, role: str, resources: list[mesos_
     world.served[role] += 1
     framework.served[role] += 1
     world.counters["offers_sent"] += 1
+    framework.counts["offers/sent"] += 1
     log.info("offer %s to framework %s, role %s: %s", offer_id, framework.id, role, rs.describe_all(resources))
     return offer
 
@@ -309,8 +311,11 @@ def rescind(world: World, offer_id: str) -> None:
     offer = world.offers.pop(offer_id)
     event = scheduler_pb2.Event(type=scheduler_pb2.Event.RESCIND)
     event.rescind.offer_id.value = offer_id
-    world.to_framework(world.frameworks.get(offer.framework_id), event)
+    framework = world.frameworks.get(offer.framework_id)
+    world.to_framework(framework, event)
     world.counters["offers_rescinded"] += 1
+    if framework is not None:
+        framework.counts["offers/rescinded"] += 1
 
 
 def rescind_all(world: World, provider_id: str | None, reason: str) -> None:
@@ -351,6 +356,7 @@ def decline(world: World, framework: Framework, call: scheduler_pb2.Call.Decline
             log.info("framework %s declines unknown offer %s; ignored", framework.id, offer_id.value)
             continue
         del world.offers[offer_id.value]
+        framework.counts["offers/declined"] += 1
         refuse(framework, offer.role, offer.resources, call.filters, now)
 
 

@@ -118,6 +118,7 @@ def apply_own(world: World, framework: Framework | None, info: Info, role: str, 
     status = Status(state=mesos_pb2.OPERATION_FINISHED, converted_resources=operation.converted)
     status.uuid.value = world.new_uuid()
     operation.statuses = [_complete(world, operation, status)]
+    _count_end(world, info, status.state)
     log.info("%s of the agent's own %s", Info.Type.Name(info.type), rs.describe_all(operation.converted))
     if framework is not None and operation.operation_id is not None:
         world.operations[operation.uuid] = operation
@@ -143,6 +144,7 @@ def refuse(
         message,
     )
     world.counters["operations_refused"] += 1
+    _count_end(world, info, state)
     if not info.HasField("id"):
         return
     status = Status(operation_id=info.id, state=state, message=message)
@@ -150,6 +152,11 @@ def refuse(
         status.agent_id.value = world.agent_id
         status.resource_provider_id.value = provider_id
     _tell(world, framework, status)
+
+
+def _count_end(world: World, info: Info, state: mesos_pb2.OperationState) -> None:
+    outcome = mesos_pb2.OperationState.Name(state).removeprefix("OPERATION_").lower()
+    world.counters[f"operations/{Info.Type.Name(info.type).lower()}/{outcome}"] += 1
 
 
 def _complete(world: World, operation: Operation, status: Status) -> Status:
@@ -178,9 +185,11 @@ def provider_status(
 ) -> None:
     """UPDATE_OPERATION_STATUS: change the totals once, then tell the framework each time it comes."""
     uuid = update.operation_uuid.value
-    operation = world.operations.get(uuid) or world.past_operations.pop(uuid, None)
+    # One that is over stays over: a status that comes once more is told and acknowledged once more.
+    operation = world.operations.get(uuid) or world.past_operations.get(uuid)
     if operation is None:
         operation = Operation(uuid, Info(), provider_id=provider.id)
+        world.operations[uuid] = operation
         operation.applied = True  # what it did is in the totals that were reported after it
         if update.HasField("framework_id"):
             operation.framework_id = update.framework_id.value
@@ -189,7 +198,7 @@ def provider_status(
     elif operation.provider_id != provider.id:
         log.warning("provider %s reports operation %s of another provider; ignored", provider.id, uuid.hex())
         return
-    world.operations[uuid] = operation
+    world.counters["messages_operation_status_update"] += 1
     status = _complete(world, operation, update.status)
     latest = _complete(world, operation, update.latest_status) if update.HasField("latest_status") else status
     for one in (status, latest):
@@ -231,7 +240,7 @@ def _settle(world: World, provider: Provider, operation: Operation) -> None:
         mesos_pb2.OperationState.Name(last.state),
         last.message and f": {last.message}",
     )
-    world.counters[mesos_pb2.OperationState.Name(last.state).lower()] += 1
+    _count_end(world, operation.info, last.state)
     world.allocate_now = True
     if last.state == mesos_pb2.OPERATION_FINISHED:
         converted = rs.unallocate(formats.in_new(last.converted_resources)) or operation.converted
@@ -333,6 +342,7 @@ def provider_gone(world: World, provider: Provider) -> None:
     for operation in [o for o in world.operations.values() if o.provider_id == provider.id]:
         if not operation.terminal:
             state, message = mesos_pb2.OPERATION_GONE_BY_OPERATOR, "The resource provider was removed"
+            _count_end(world, operation.info, state)
             status = _complete(world, operation, Status(state=state, message=message))
             operation.statuses.append(status)
             framework = world.frameworks.get(operation.framework_id or "")
@@ -354,14 +364,16 @@ def pending_on_set(world: World, provider_id: str, set_id: str) -> bool:
 
 def acknowledge(world: World, framework: Framework, call: scheduler_pb2.Call.AcknowledgeOperationStatus) -> None:
     """Handed on to the provider once; a second time nothing is done."""
-    for operation in list(world.operations.values()):
+    for operation in [*world.operations.values(), *world.past_operations.values()]:
         if operation.framework_id != framework.id or operation.operation_id != call.operation_id.value:
             continue
         for status in operation.unacknowledged:
             if status.uuid.value == call.uuid:
                 provider = world.providers.get(operation.provider_id or "")
+                world.counters["valid_operation_status_update_acknowledgements"] += 1
                 _acknowledge(world, provider, operation, status)
                 return
+    world.counters["invalid_operation_status_update_acknowledgements"] += 1
     log.info("framework %s acknowledges operation %s, which waits for none", framework.id, call.operation_id.value)
 
 
@@ -419,7 +431,9 @@ def reconcile(
     now: float,
 ) -> None:
     """One status without uuid for each operation that is asked for; for all there are, where none is named."""
-    own = [o for o in world.operations.values() if o.framework_id == framework.id and o.operation_id is not None]
+    told_again = [o for o in world.past_operations.values() if o.unacknowledged]
+    own = [o for o in (*world.operations.values(), *told_again) if o.framework_id == framework.id]
+    own = [o for o in own if o.operation_id is not None]
     if not wanted:
         for operation in own:
             _tell(world, framework, _answer(world, operation))

@@ -16,7 +16,7 @@ from agent_api.core.model import Framework, Task, World
 from agent_api.core.records import TaskRecord
 from agent_api.wire import master_pb2, mesos_pb2, scheduler_pb2
 
-__all__ = ["acknowledge", "advance", "answer", "finish", "framework_back", "message_of", "tick"]
+__all__ = ["acknowledge", "advance", "answer", "count_end", "finish", "framework_back", "message_of", "tick"]
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +59,8 @@ def advance(
         status.reason = reason
     if task.launched:
         _container(world, task, status)
+    if source != Status.SOURCE_MASTER:
+        world.counters["messages_status_update"] += 1
     task.record = replace(
         record,
         state=state,
@@ -74,7 +76,7 @@ def advance(
     if not task.live:
         task.publishing.clear()
         task.unpublished.clear()
-        world.counters[State.Name(state).lower()] += 1
+        count_end(world, record.framework_id, state, source, reason)
         world.allocate_now = True
     if record.framework_id not in world.frameworks:
         # Nobody is left to be told.
@@ -86,6 +88,21 @@ def advance(
     if task.record.unacknowledged == 1:
         task.backoff = FIRST_BACKOFF
         _send(world, task, now)
+
+
+def count_end(
+    world: World, framework_id: str, state: State, source: Status.Source, reason: Status.Reason | None
+) -> None:
+    """A task ended, or never began, in this state."""
+    name = State.Name(state).lower()
+    world.counters[name] += 1
+    framework = world.frameworks.get(framework_id)
+    if framework is not None:
+        framework.counts[f"tasks/terminal/{name}"] += 1
+    if reason is not None:
+        # In figures Mesos still calls an agent a slave.
+        words = f"{Status.Source.Name(source)}/{Status.Reason.Name(reason)}".lower().replace("agent", "slave")
+        world.counters[f"{name}/{words}"] += 1
 
 
 def _container(world: World, task: Task, status: Status) -> None:
@@ -111,11 +128,14 @@ def acknowledge(world: World, framework: Framework, call: scheduler_pb2.Call.Ack
     """The first unacknowledged status, or nothing: an acknowledgement may come twice or late."""
     task = world.tasks.get((framework.id, call.task_id.value))
     if task is None or not task.record.unacknowledged:
+        world.counters["invalid_status_update_acknowledgements"] += 1
         log.info("framework %s acknowledges unknown task %s; ignored", framework.id, call.task_id.value)
         return
     if task.record.statuses[-task.record.unacknowledged].uuid != call.uuid:
+        world.counters["invalid_status_update_acknowledgements"] += 1
         log.info("framework %s acknowledges another status of task %s; ignored", framework.id, task.key[1])
         return
+    world.counters["valid_status_update_acknowledgements"] += 1
     task.record = replace(task.record, unacknowledged=task.record.unacknowledged - 1)
     if task.record.unacknowledged:
         world.effects.append(SaveTask(task.record))

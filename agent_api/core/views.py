@@ -1,4 +1,4 @@
-"""The JSON of Mesos's endpoints from before the v1 API, and the metrics. Decides their shape only.
+"""The JSON of Mesos's endpoints from before the v1 API. Decides their shape only.
 
 Mesos's own web UI and command-line clients read these. Everything is made of what `core.reading` answers with.
 """
@@ -14,7 +14,7 @@ from agent_api.core import roles as role_table
 from agent_api.core.model import Framework, Offer, World
 from agent_api.core.records import FrameworkRecord, TaskRecord
 from agent_api.core.sandbox import task_path
-from agent_api.wire import codec, mesos_pb2, pinfold_pb2
+from agent_api.wire import codec, mesos_pb2
 
 if TYPE_CHECKING:
     from agent_api.core.master import Master
@@ -24,7 +24,6 @@ __all__ = [
     "frameworks",
     "maintenance",
     "master_state",
-    "metrics",
     "quota",
     "roles",
     "slaves",
@@ -402,83 +401,3 @@ def _numbers(quantities: Mapping[str, int]) -> dict[str, float]:
 def _sums(resources: list[mesos_pb2.Resource]) -> Json:
     """Quantities by name, without what is not there."""
     return {k: v for k, v in _amounts(resources).items() if v}
-
-
-def metrics(master: Master, now: float) -> dict[str, float]:
-    """/metrics/snapshot: Mesos's names where it has one for the thing, `pinfold/…` for the rest."""
-    world = master.world
-    total, used, offered = world.total(), _used(world), world.offered()
-    connected = sum(f.stream_id is not None for f in world.frameworks.values())
-    result: dict[str, float] = {
-        "master/uptime_secs": max(0.0, now - world.start_time),
-        "slave/uptime_secs": max(0.0, now - world.start_time),
-        "master/elected": 1.0,
-        "master/slaves_active": 1.0,
-        "master/slaves_connected": 1.0,
-        "master/slaves_disconnected": 0.0,
-        "master/slaves_inactive": 0.0,
-        "master/slaves_unreachable": 0.0,
-        "master/frameworks_active": float(connected),
-        "master/frameworks_connected": float(connected),
-        "master/frameworks_disconnected": float(len(world.frameworks) - connected),
-        "master/frameworks_inactive": float(len(world.frameworks) - connected),
-        "master/outstanding_offers": float(len(world.offers)),
-    }
-    for revocable, suffix in ((False, ""), (True, "_revocable")):
-        there = [r for r in total if r.HasField("revocable") is revocable]
-        gone = [r for r in used if r.HasField("revocable") is revocable]
-        for name in ("cpus", "mem", "disk", "gpus"):
-            have, taken = rs.sum_of(there, name), rs.sum_of(gone, name)
-            for prefix in ("master", "slave"):
-                result[f"{prefix}/{name}{suffix}_total"] = have
-                result[f"{prefix}/{name}{suffix}_used"] = taken
-                result[f"{prefix}/{name}{suffix}_percent"] = taken / have if have else 0.0
-    for state in ("STAGING", "STARTING", "RUNNING", "KILLING"):
-        count = sum(t.record.state == mesos_pb2.TaskState.Value(f"TASK_{state}") for t in world.tasks.values())
-        result[f"master/tasks_{state.lower()}"] = float(count)
-        result[f"slave/tasks_{state.lower()}"] = float(count)
-    for state in ("FINISHED", "FAILED", "KILLED", "LOST", "GONE", "ERROR"):
-        result[f"master/tasks_{state.lower()}"] = float(world.counters[f"task_{state.lower()}"])
-        result[f"slave/tasks_{state.lower()}"] = float(world.counters[f"task_{state.lower()}"])
-    for state in ("FINISHED", "FAILED", "ERROR", "DROPPED"):
-        result[f"master/operations/{state.lower()}"] = float(world.counters[f"operation_{state.lower()}"])
-    result["master/operations/pending"] = float(sum(not o.terminal for o in world.operations.values()))
-    for name in ("offers_sent", "offers_rescinded", "operations_sent", "operations_refused", "tasks_launched"):
-        result[f"pinfold/{name}"] = float(world.counters[name])
-    for name in ("config_changes", "config_refused"):
-        result[f"pinfold/{name}"] = float(world.counters[name])
-    result["pinfold/config_in_force"] = float(world.config_in_force)
-    result["slave/executors_preempted"] = float(world.counters["tasks_preempted"])
-    ready = [p for p in world.providers.values() if p.ready]
-    result["pinfold/providers_ready"] = float(len(ready))
-    result["pinfold/sets"] = float(sum(len({rs.set_id(r) for r in p.total} - {None}) for p in ready))
-    for source in ("RAW", "EXCLUSIVE", "SHARED"):
-        kind = mesos_pb2.Resource.CpuInfo.Source.Type.Value(source)
-        for revocable, suffix in ((False, ""), (True, "_revocable")):
-            cpus = [r for r in total if rs.source_type(r) == kind and r.HasField("revocable") is revocable]
-            if source != "EXCLUSIVE" or not revocable:
-                result[f"pinfold/cpus_{source.lower()}{suffix}"] = rs.sum_of(cpus, "cpus")
-    result["pinfold/sets_revoked"] = float(sum(bool(info.revoked) for p in ready for info in p.sets.values()))
-    result["pinfold/cpus_offered"] = rs.sum_of(offered, "cpus")
-    return result | _profile_metrics([p.report for p in ready if p.report is not None], now)
-
-
-def _profile_metrics(reports: list[pinfold_pb2.CpuReport], now: float) -> dict[str, float]:
-    """Profiles of all providers by state, and their sources: of several the worst one counts. Ages are in seconds, and
-    left out where there was no fetch, or is no document, yet."""
-    profiles = [profile for report in reports for profile in report.profiles]
-    result = {
-        f"pinfold/profiles_{state.lower()}": float(
-            sum(p.state == pinfold_pb2.Profile.State.Value(state) for p in profiles)
-        )
-        for state in ("ACTIVE", "INACTIVE", "CHANGE_REFUSED")
-    }
-    result["pinfold/profiles_not_placeable"] = float(sum(p.HasField("placeable") and not p.placeable for p in profiles))
-    sources = [report.profile_source for report in reports if report.HasField("profile_source")]
-    if sources:
-        result["pinfold/profile_source_ok"] = float(all(source.ok for source in sources))
-    for name, field in (("last_fetch_age_secs", "last_fetch"), ("in_force_age_secs", "in_force_since")):
-        times = [getattr(source, field) for source in sources if source.HasField(field)]
-        if times:
-            result[f"pinfold/profile_{name}"] = max(0.0, now - min(times))
-    return result

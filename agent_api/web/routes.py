@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar
 
 from twisted.internet.defer import Deferred
 
-from agent_api.core import views
+from agent_api.core import figures, views
 from agent_api.core.master import Master
 from agent_api.errors import ApiError, BadRequest, NotFound, NotImplemented_
 from agent_api.web.files import Sandboxes
@@ -80,7 +80,7 @@ def agent_routes(agent: Served) -> dict[str, Route]:
     routes = {
         "/": Route(_page, ("GET",), exact=True),
         "/metrics": Route(lambda request: _metrics(agent, request), ("GET",), exact=True),
-        "/metrics/snapshot": get(views.metrics),
+        "/metrics/snapshot": get(figures.metrics),
         "/version": get(_version),
     }
     files = _Files(shell.sandboxes)
@@ -109,7 +109,7 @@ def master_routes(agent: Served) -> dict[str, Route]:
     get = legacy.route
     routes = {
         "/metrics": Route(lambda request: _metrics(agent, request), ("GET",), exact=True),
-        "/metrics/snapshot": get(views.metrics),
+        "/metrics/snapshot": get(figures.metrics),
         "/version": get(_version),
     }
     for prefix in ("", "/master"):
@@ -408,8 +408,8 @@ def _redirect(agent: Served, request: ApiRequest) -> None:
 
 
 def _metrics(agent: Served, request: ApiRequest) -> None:
-    figures = agent.turn(lambda now: views.metrics(agent.master, now))
-    text = Exposition(lambda: figures).text()
+    counted = agent.turn(lambda now: figures.metrics(agent.master, now))
+    text = Exposition(lambda: counted).text()
     answer(request, 200, text, "text/plain; version=0.0.4; charset=utf-8")
 
 

@@ -122,6 +122,8 @@ class Live:
     taken: set[int] = field(default_factory=set)
     last: int = -1
     closed: bool = False
+    kept: list[str] = field(default_factory=list)
+    """Offers of ours that Mesos had taken back by now: they stand for the ones that it made instead."""
 
     @property
     def recorded(self) -> list[dict[str, Any]]:
@@ -344,12 +346,22 @@ class Replay:
         number = found()
         if number is None:
             self._report([Difference(live.name, "event", f"{kind}{wanted}", recorded, None)])
+            self._keep_offers(live, recorded)
             return
         live.taken.add(number)
         if number < live.last and kind != "HEARTBEAT":
             self._report([Difference(live.name, "order", kind, live.last, number)])
         live.last = max(live.last, number)
         self._report(differences(live.name, recorded, live.stream.events[number], self.ids, kind))
+
+    def _keep_offers(self, live: Live, recorded: dict[str, Any]) -> None:
+        """Mesos took an offer back and made another. Where ours was good and stayed, calls that name theirs mean it."""
+        if recorded["type"] == "RESCIND":
+            live.kept.append(self.ids.translate(recorded["rescind"]["offer_id"]["value"]))
+        elif recorded["type"] == "OFFERS":
+            for offer in recorded["offers"]["offers"]:
+                if live.kept:
+                    self.ids.bind(offer["id"]["value"], live.kept.pop(0))
 
     def _expect_end(self, live: Live) -> None:
         if not live.closed:

@@ -17,9 +17,10 @@ from typing import Any
 
 import pytest
 import requests
+from prometheus_client.parser import text_string_to_metric_families
 
 from agent_api.wire import agent_pb2, master_pb2, recordio, scheduler_pb2
-from tests.functional.harness import AgentProcess, wait_for
+from tests.functional.harness import AgentProcess, Framework, wait_for
 
 JSON = "application/json"
 PROTOBUF = "application/x-protobuf"
@@ -378,12 +379,26 @@ def test_the_reading_endpoints(agent: AgentProcess) -> None:
 def test_metrics_in_prometheus_text(agent: AgentProcess) -> None:
     answer = requests.get(f"{agent.agent_url}/metrics", timeout=10)
     assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
-    lines = [line for line in answer.text.splitlines() if not line.startswith("#")]
-    assert lines
-    for line in lines:
-        name, _, value = line.partition(" ")
-        assert name.startswith("pinfold_")
-        float(value)
+    families = list(text_string_to_metric_families(answer.text))
+    assert families and all(family.name.startswith("pinfold_") for family in families)
+    names = [family.name for family in families]
+    assert len(names) == len(set(names))
+
+
+def test_the_figures_of_frameworks_and_roles_have_labels(agent: AgentProcess) -> None:
+    clients = [Framework(agent.master_url, role=role) for role in ("eng/dev", "ops")]
+    for client in clients:
+        client.subscribe()
+    text = requests.get(f"{agent.agent_url}/metrics", timeout=10).text
+    for client in clients:
+        client.call(scheduler_pb2.Call(type=scheduler_pb2.Call.TEARDOWN))
+    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    subscribed = [s for s in samples if s.name == "pinfold_master_framework_calls_subscribe_total"]
+    assert {client.id: 1.0 for client in clients}.items() <= {
+        s.labels["framework_id"]: s.value for s in subscribed
+    }.items()
+    shares = [s for s in samples if s.name == "pinfold_allocator_mesos_role_share_dominant"]
+    assert {"eng/dev", "ops"} <= {s.labels["role"] for s in shares}
 
 
 def test_the_logging_level_goes_back_by_itself(agent: AgentProcess) -> None:

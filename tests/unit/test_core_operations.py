@@ -592,3 +592,26 @@ def test_destroy_by_the_operator() -> None:
     assert applied.info.type == Op.DESTROY_CPUSET and not applied.HasField("framework_id")
     stage.provider.status(applied, converted=[stage.provider.raw("numa/0", 4)], status_uuid=5)
     assert "[RAW numa/0 default]:8" in stage.free()
+
+
+def test_a_status_that_comes_again_after_its_acknowledgement_is_acknowledged_again_and_no_more() -> None:
+    stage = Stage()
+    framework, provider = stage.framework, stage.provider
+    framework.accept(framework.offer(), create([stage.raw()]))
+    (applied,) = provider.applied()
+    made = [provider.cpu_set("s", "numa/0", 4)]
+    provider.status(applied, converted=made)
+    (status,) = framework.operation_statuses()
+    framework.acknowledge_operation(status)
+    totals = text(stage.host.master.world.total())
+    provider.take(resource_provider_pb2.Event.ACKNOWLEDGE_OPERATION_STATUS)
+    provider.status(applied, converted=made)  # it did not get the acknowledgement
+    assert framework.operation_statuses() == [status]
+    assert not stage.host.master.world.operations and text(stage.host.master.world.total()) == totals
+    framework.call({"type": "RECONCILE_OPERATIONS", "reconcile_operations": {}})
+    assert [s.state for s in framework.operation_statuses()] == [mesos_pb2.OPERATION_FINISHED]
+    framework.acknowledge_operation(status)
+    framework.acknowledge_operation(status)
+    assert len(provider.take(resource_provider_pb2.Event.ACKNOWLEDGE_OPERATION_STATUS)) == 1
+    framework.call({"type": "RECONCILE_OPERATIONS", "reconcile_operations": {}})
+    assert not framework.operation_statuses()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from core_world import FrameworkClient, Host, ProviderClient, create, launch, scalar, with_role
 
-from agent_api.core import views
+from agent_api.core import figures, views
 from agent_api.errors import ApiError
 from agent_api.wire import agent_pb2, codec, master_pb2, mesos_pb2, pinfold_pb2
 
@@ -196,7 +196,7 @@ VIEWS = [
     views.tasks,
     views.frameworks,
     views.roles,
-    views.metrics,
+    figures.metrics,
 ]
 
 
@@ -223,33 +223,33 @@ def test_figures_of_views() -> None:
     assert role["name"] == "test" and role["allocated"] == {"mem": 32.0, "cpus": 0.5}
     (executor,) = views.agent_state(host.master, host.now)["frameworks"][0]["executors"]
     assert executor["directory"] == f"/w/tasks/{framework.id}/a"
-    figures = views.metrics(host.master, host.now)
-    assert figures["master/tasks_running"] == 1 and figures["master/tasks_finished"] == 1
-    assert figures["master/cpus_total"] == 18 and figures["pinfold/cpus_raw"] == 16
+    counted = figures.metrics(host.master, host.now)
+    assert counted["master/tasks_running"] == 1 and counted["master/tasks_finished"] == 1
+    assert counted["master/cpus_total"] == 18 and counted["pinfold/cpus_raw"] == 16
 
 
 def test_figures_of_profiles() -> None:
     host, _, _ = busy()
-    figures = views.metrics(host.master, host.now)
-    assert figures["pinfold/profiles_active"] == 0
-    assert not [name for name in figures if name.startswith("pinfold/profile_")]
+    counted = figures.metrics(host.master, host.now)
+    assert counted["pinfold/profiles_active"] == 0
+    assert not [name for name in counted if name.startswith("pinfold/profile_")]
     (provider,) = host.master.world.providers.values()
     assert provider.report is not None
     for name, state, placeable in (("a", 1, True), ("b", 1, False), ("c", 2, True), ("d", 3, True)):
         provider.report.profiles.add(name=name, state=state, placeable=placeable)
     provider.report.profile_source.uri = "/p.json"
-    figures = views.metrics(host.master, host.now)
-    assert [figures[f"pinfold/profiles_{n}"] for n in ("active", "inactive", "change_refused", "not_placeable")] == [
+    counted = figures.metrics(host.master, host.now)
+    assert [counted[f"pinfold/profiles_{n}"] for n in ("active", "inactive", "change_refused", "not_placeable")] == [
         *(2, 1, 1, 1)
     ]
-    assert figures["pinfold/profile_source_ok"] == 0
-    assert "pinfold/profile_last_fetch_age_secs" not in figures
+    assert counted["pinfold/profile_source_ok"] == 0
+    assert "pinfold/profile_last_fetch_age_secs" not in counted
     source = provider.report.profile_source
     source.ok, source.last_fetch, source.in_force_since = True, host.now - 3, host.now - 60
-    figures = views.metrics(host.master, host.now)
-    assert figures["pinfold/profile_source_ok"] == 1
-    assert figures["pinfold/profile_last_fetch_age_secs"] == pytest.approx(3)
-    assert figures["pinfold/profile_in_force_age_secs"] == pytest.approx(60)
+    counted = figures.metrics(host.master, host.now)
+    assert counted["pinfold/profile_source_ok"] == 1
+    assert counted["pinfold/profile_last_fetch_age_secs"] == pytest.approx(3)
+    assert counted["pinfold/profile_in_force_age_secs"] == pytest.approx(60)
 
 
 # Shapes that were seen

@@ -6,7 +6,7 @@ import pytest
 from core_world import FrameworkClient, Host, ProviderClient, launch, reserve, scalar, text
 
 from agent_api.core import attributes as at
-from agent_api.core import own, views
+from agent_api.core import figures, own, views
 from agent_api.core import resources as rs
 from agent_api.core.reconfiguration import Change
 from agent_api.errors import Conflict
@@ -25,7 +25,7 @@ def change(host: Host, resources: str, attributes: str = "", tick: bool = True) 
 
 
 def metric(host: Host, name: str) -> float:
-    return views.metrics(host.master, host.now)[f"pinfold/{name}"]
+    return figures.metrics(host.master, host.now)[f"pinfold/{name}"]
 
 
 def flags(host: Host) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from core_world import FrameworkClient, Host, ProviderClient, launch, text, with_role
 
-from agent_api.core import views
+from agent_api.core import figures, views
 from agent_api.wire import mesos_pb2, pinfold_pb2, scheduler_pb2
 
 Event = scheduler_pb2.Event
@@ -108,7 +108,7 @@ def test_tasks_of_a_revoked_set_are_ended_and_then_it_is_destroyed(aware: bool, 
     assert applied.info.type == mesos_pb2.Offer.Operation.DESTROY_CPUSET
     assert [r.cpu.source.id for r in applied.info.destroy_cpuset.source] == ["s"]
     assert not applied.HasField("framework_id")
-    metrics = views.metrics(host.master, host.now)
+    metrics = figures.metrics(host.master, host.now)
     assert metrics["slave/executors_preempted"] == 2
     assert metrics["pinfold/sets_revoked"] == 1
     assert metrics[f"master/tasks_{mesos_pb2.TaskState.Name(end)[5:].lower()}"] == 2
@@ -204,13 +204,13 @@ def test_one_task_uses_revocable_cpus_or_others() -> None:
 def test_figures_keep_them_apart() -> None:
     world = World()
     framework = FrameworkClient(world.host, capabilities=TAKES)
-    metrics = views.metrics(world.host.master, world.host.now)
+    metrics = figures.metrics(world.host.master, world.host.now)
     assert metrics["master/cpus_total"] == 8 + 6
     assert metrics["master/cpus_revocable_total"] == metrics["slave/cpus_revocable_total"] == 4
     assert (metrics["pinfold/cpus_raw"], metrics["pinfold/cpus_raw_revocable"]) == (6, 2)
     assert (metrics["pinfold/cpus_shared"], metrics["pinfold/cpus_shared_revocable"]) == (0, 2)
     world.running(framework)
-    metrics = views.metrics(world.host.master, world.host.now)
+    metrics = figures.metrics(world.host.master, world.host.now)
     assert (metrics["slave/cpus_used"], metrics["slave/cpus_revocable_used"]) == (0, 1)
     assert metrics["slave/cpus_revocable_percent"] == 0.25
     state = views.agent_state(world.host.master, world.host.now)
