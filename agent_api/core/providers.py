@@ -18,7 +18,7 @@ from agent_api.core import resources as rs
 from agent_api.core.effects import CloseProvider, RemoveConfig, SaveConfig, SaveProvider
 from agent_api.core.model import Provider, SetInfo, World
 from agent_api.core.records import ConfigRecord, ProviderRecord
-from agent_api.errors import ApiError, BadRequest, Conflict, NotFound, Unavailable
+from agent_api.errors import ApiError, BadRequest, Conflict, NotFound, NotImplemented_, Unavailable
 from agent_api.wire import mesos_pb2, pinfold_pb2, resource_provider_pb2
 
 __all__ = [
@@ -120,7 +120,7 @@ def call(world: World, message: Call, stream_id: str | None, now: float) -> None
     """Everything but SUBSCRIBE. Raises BadRequest with Mesos's words, in Mesos's order."""
     _validate(message)
     provider = world.providers.get(message.resource_provider_id.value)
-    if provider is None or provider.stream_id is None or message.type == Call.UNKNOWN:
+    if provider is None or provider.stream_id is None:
         raise BadRequest("Resource provider is not subscribed")
     _consistent(message)
     if stream_id is None:
@@ -130,6 +130,8 @@ def call(world: World, message: Call, stream_id: str | None, now: float) -> None
             f"The stream ID '{stream_id}' included in this request didn't match the stream ID currently associated "
             f"with  resource provider ID {provider.id}"
         )
+    if message.type == Call.UNKNOWN:
+        raise NotImplemented_("501 Not Implemented.")
     if message.type == Call.UPDATE_STATE:
         _update_state(world, provider, message.update_state, now)
     elif message.type == Call.UPDATE_OPERATION_STATUS:
@@ -162,7 +164,7 @@ def _consistent(message: Call) -> None:
     if any(r.provider_id.value != provider_id for r in message.update_state.resources):
         raise BadRequest("Inconsistent call: Inconsistent resource provider ID in 'update_state'")
     status = message.update_operation_status.status
-    if status.HasField("resource_provider_id") and status.resource_provider_id.value != provider_id:
+    if message.type == Call.UPDATE_OPERATION_STATUS and status.resource_provider_id.value != provider_id:
         raise BadRequest("Inconsistent call: Inconsistent resource provider ID in 'update_operation_status'")
 
 

@@ -11,7 +11,7 @@ from agent_api.core import resources as rs
 from agent_api.core.model import Framework, Provider, World
 from agent_api.wire import agent_pb2, master_pb2, mesos_pb2
 
-__all__ = ["agent_info", "agent_message", "agent_response", "flags", "master_response"]
+__all__ = ["agent_info", "agent_message", "agent_response", "connected", "flags", "master_response"]
 
 AgentCall = agent_pb2.Call
 AgentResponse = agent_pb2.Response
@@ -96,7 +96,7 @@ def agent_response(world: World, call: AgentCall, metrics: dict[str, float]) -> 
         case kinds.GET_RESOURCE_PROVIDERS:
             response = AgentResponse(type=answers.GET_RESOURCE_PROVIDERS)
             response.get_resource_providers.SetInParent()
-            for provider in _connected(world):
+            for provider in connected(world):
                 response.get_resource_providers.resource_providers.add(
                     resource_provider_info=provider.shown_info, total_resources=provider.total
                 )
@@ -107,7 +107,8 @@ def agent_response(world: World, call: AgentCall, metrics: dict[str, float]) -> 
     return response
 
 
-def _connected(world: World) -> list[Provider]:
+def connected(world: World) -> list[Provider]:
+    """The providers that an agent shows: those with a stream, whether they reported resources or not."""
     return [p for p in world.providers.values() if p.stream_id is not None]
 
 
@@ -136,7 +137,7 @@ def _agent_frameworks(world: World, answer: AgentResponse.GetFrameworks) -> None
 
 
 def _containers(world: World, answer: AgentResponse.GetContainers) -> None:
-    answer.SetInParent()
+    """One for each task that runs. Where there is none, Mesos leaves the whole out."""
     for task in world.live_tasks():
         if task.record.pid is not None:
             container = answer.containers.add()

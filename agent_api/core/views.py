@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from agent_api.core import attributes, fairness, formats, ledger, offers, reading
 from agent_api.core import resources as rs
 from agent_api.core import roles as role_table
-from agent_api.core.model import Framework, Offer, World
+from agent_api.core.model import Framework, Offer, Provider, World
 from agent_api.core.records import FrameworkRecord, TaskRecord
 from agent_api.core.sandbox import task_path
 from agent_api.wire import codec, mesos_pb2
@@ -251,14 +251,7 @@ def agent_state(master: Master, now: float) -> Json:
         "unreserved_resources_full": _full(_unreserved(total)),
         "reserved_resources_allocated": {role: _amounts(rr) for role, rr in _by_role(used).items()},
         "unreserved_resources_allocated": _amounts(_unreserved(used)),
-        "resource_providers": [
-            {
-                "resource_provider_info": codec.to_dict(p.shown_info),
-                "total_resources": [codec.to_dict(r) for r in p.total],
-            }
-            for p in world.providers.values()
-            if p.ready
-        ],
+        "resource_providers": [_provider(p) for p in reading.connected(world)],
         "attributes": _attributes(world),
         "master_hostname": world.options.hostname,
         "flags": dict(world.options.flags),
@@ -269,6 +262,13 @@ def agent_state(master: Master, now: float) -> Json:
         ],
         "completed_frameworks": [],
     }
+
+
+def _provider(provider: Provider) -> Json:
+    result: Json = {"resource_provider_info": codec.to_dict(provider.shown_info)}
+    if provider.total:
+        result["total_resources"] = [codec.to_dict(r) for r in provider.total]
+    return result
 
 
 def _executors(world: World, framework_id: str) -> list[Json]:

@@ -34,11 +34,14 @@ __all__ = [
     "ApiRequest",
     "ApiSite",
     "Route",
+    "accepts",
     "answer",
     "answer_message",
+    "content_type",
     "decode_body",
     "header",
     "media_wanted",
+    "read_body",
     "watch_connections",
 ]
 
@@ -76,7 +79,7 @@ Handler = Callable[["ApiRequest"], "Deferred[None] | None"]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What answers under a path. `methods` are those it takes; HEAD comes with GET."""
+    """What answers under a path. `methods` are those it takes, all where there are none; HEAD comes with GET."""
 
     handler: Handler
     methods: tuple[str, ...] = ("POST",)
@@ -119,7 +122,7 @@ class ApiRequest(server.Request):
         if not self.site.ready():
             raise ApiError(503, "The agent has not finished its recovery")
         method = self.method.decode("latin-1")
-        if method not in route.methods and not (method == "HEAD" and "GET" in route.methods):
+        if route.methods and method not in route.methods and not (method == "HEAD" and "GET" in route.methods):
             self.setHeader(b"Allow", ", ".join(route.methods).encode("ascii"))
             expected = ", ".join(f"'{name}'" for name in route.methods)
             raise ApiError(405, f"405 Method Not Allowed. Expecting one of {{ {expected} }}, but received '{method}'.")
@@ -205,23 +208,29 @@ def header(request: ApiRequest, name: str) -> str | None:
     return values[-1].decode("latin-1").strip() if values else None
 
 
-def media_wanted(request: ApiRequest) -> str:
-    """The media type to answer in: JSON wins where both are acceptable, and where nothing is said. Else 406."""
+def accepts(request: ApiRequest, media: str) -> bool:
+    """Whether the client takes this media type (`application/…`). One that says nothing takes all."""
     accept = header(request, "Accept")
     if accept is None or accept == "":
-        return JSON
-    ranges = set()
+        return True
     for entry in accept.split(","):
         name, *parameters = (part.strip().lower() for part in entry.split(";"))
-        if not any(part.replace(" ", "") in ("q=0", "q=0.0", "q=0.00", "q=0.000") for part in parameters):
-            ranges.add(name)
+        refused = any(part.replace(" ", "") in ("q=0", "q=0.0", "q=0.00", "q=0.000") for part in parameters)
+        if name in (media, "application/*", "*/*") and not refused:
+            return True
+    return False
+
+
+def media_wanted(request: ApiRequest) -> str:
+    """The media type to answer in: JSON wins where both are acceptable, and where nothing is said. Else 406."""
     for media in (JSON, PROTOBUF):
-        if ranges & {media, "application/*", "*/*"}:
+        if accepts(request, media):
             return media
     raise ApiError(406, f"Expecting 'Accept' to allow '{PROTOBUF}' or '{JSON}'")
 
 
-def _read_body(request: ApiRequest) -> bytes:
+def read_body(request: ApiRequest) -> bytes:
+    """The body, unpacked. Raises ApiError 400, 413 or 415."""
     if request._received > MAX_BODY:
         raise ApiError(413, f"The request body is larger than {MAX_BODY} bytes")
     content: Any = request.content
@@ -247,15 +256,20 @@ def _unpack(data: bytes) -> bytes:
     return plain
 
 
+def content_type(request: ApiRequest) -> str:
+    """The media type of the body, without parameters and in small letters; 400 where the client does not say it."""
+    value = header(request, "Content-Type")
+    if value is None:
+        raise ApiError(400, "Expecting 'Content-Type' to be present")
+    return value.split(";")[0].strip().lower()
+
+
 def decode_body(request: ApiRequest, cls: type[M]) -> M:
     """The body as one message, by its Content-Type. Raises ApiError 400, 413 or 415."""
-    content_type = header(request, "Content-Type")
-    if content_type is None:
-        raise ApiError(400, "Expecting 'Content-Type' to be present")
-    media = content_type.split(";")[0].strip().lower()
+    media = content_type(request)
     if media not in (JSON, PROTOBUF):
         raise ApiError(415, f"Expecting 'Content-Type' of {JSON} or {PROTOBUF}")
-    data = _read_body(request)
+    data = read_body(request)
     try:
         message: M = codec.decode(cls, data, media)
         return message

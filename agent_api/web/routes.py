@@ -22,6 +22,7 @@ from twisted.internet.defer import Deferred
 from agent_api.core import figures, views
 from agent_api.core.master import Master
 from agent_api.errors import ApiError, BadRequest, NotFound, NotImplemented_
+from agent_api.web.agent_operator import read_call
 from agent_api.web.files import Sandboxes
 from agent_api.web.logging_level import LoggingLevel
 from agent_api.web.metrics import Exposition
@@ -43,6 +44,9 @@ __all__ = ["Served", "agent_routes", "master_routes", "operator_heartbeat"]
 R = TypeVar("R")
 
 _PAGE = Path(__file__).with_name("page.html")
+ANY_METHOD: tuple[str, ...] = ()
+"""Mesos does not look at the method where there is only something to read: a probe may as well POST to /health."""
+
 _CALLBACK = re.compile(r"[A-Za-z_$][A-Za-z0-9_$.]{0,127}")
 
 
@@ -95,7 +99,7 @@ def agent_routes(agent: Served) -> dict[str, Route]:
             f"{prefix}/api/v1/resource_provider": Route(shell.provider_call),
             f"{prefix}/state": get(views.agent_state),
             f"{prefix}/flags": get(_flags),
-            f"{prefix}/health": Route(_health, ("GET",)),
+            f"{prefix}/health": Route(_health, ANY_METHOD),
             f"{prefix}/containers": get(lambda _master, _now: []),
             f"{prefix}/monitor/statistics": get(lambda _master, _now: []),
         }
@@ -118,16 +122,16 @@ def master_routes(agent: Served) -> dict[str, Route]:
             f"{prefix}/api/v1/scheduler": Route(shell.scheduler_call),
             f"{prefix}/state": get(views.master_state),
             f"{prefix}/slaves": get(views.slaves),
-            f"{prefix}/tasks": Route(legacy.tasks, ("GET",)),
+            f"{prefix}/tasks": Route(legacy.tasks, ANY_METHOD),
             f"{prefix}/frameworks": get(views.frameworks),
             f"{prefix}/roles": get(views.roles),
-            f"{prefix}/quota": get(views.quota),
-            f"{prefix}/weights": get(views.weights),
-            f"{prefix}/maintenance/schedule": get(views.maintenance),
-            f"{prefix}/maintenance/status": get(views.maintenance),
+            f"{prefix}/quota": get(views.quota, ("GET",)),
+            f"{prefix}/weights": get(views.weights, ("GET",)),
+            f"{prefix}/maintenance/schedule": get(views.maintenance, ("GET",)),
+            f"{prefix}/maintenance/status": get(views.maintenance, ("GET",)),
             f"{prefix}/flags": get(_flags),
-            f"{prefix}/health": Route(_health, ("GET",)),
-            f"{prefix}/redirect": Route(lambda request: _redirect(agent, request), ("GET",)),
+            f"{prefix}/health": Route(_health, ANY_METHOD),
+            f"{prefix}/redirect": Route(lambda request: _redirect(agent, request), ANY_METHOD),
         }
     return routes
 
@@ -165,9 +169,7 @@ class _Shell:
 
     def agent_call(self, request: ApiRequest) -> Deferred[None] | None:
         """POST /api/v1 on the agent port."""
-        call = decode_body(request, agent_pb2.Call)
-        _need_type(call, "agent")
-        media = media_wanted(request)
+        call, media = read_call(request)
         kinds = agent_pb2.Call
         agent = self.agent
         match call.type:
@@ -289,13 +291,13 @@ class _Legacy:
     def __init__(self, agent: Served) -> None:
         self.agent = agent
 
-    def route(self, view: Callable[[Master, float], Any]) -> Route:
-        """GET of one view of the whole, as JSON or JSONP."""
+    def route(self, view: Callable[[Master, float], Any], methods: tuple[str, ...] = ANY_METHOD) -> Route:
+        """One view of the whole, as JSON or JSONP."""
 
         def handle(request: ApiRequest) -> None:
             _answer_json(request, self.agent.turn(lambda now: view(self.agent.master, now)))
 
-        return Route(handle, ("GET",))
+        return Route(handle, methods)
 
     def tasks(self, request: ApiRequest) -> None:
         """GET /tasks with `task_id`, `framework_id`, `order` (asc or des, by first status), `limit`, `offset`."""

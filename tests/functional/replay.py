@@ -47,6 +47,9 @@ GROUPS = {
 }
 """What was recorded from one pair of daemons, which were started for it."""
 
+OWN_PROVIDER = ("org.apache.mesos.rp.local.storage", "org.pinfold.rp.cpu")
+"""The one type of provider that Mesos can start, and ours. From the first config on that is whole, ours is meant."""
+
 REPLAY_OPTIONS = ("--hostname", "127.0.0.1", "--resources", "cpus:8;mem:4096;ports:[31000-32000];disk:252899")
 """The agent that was recorded had these."""
 
@@ -232,6 +235,8 @@ class Replay:
         request = entry["request"]
         body = _body(request)
         if "body" in request and "Transfer-Encoding" not in dict(request["headers"]):
+            if '"storage": {' in request["body"]:
+                self.ids.bind(*OWN_PROVIDER)
             body = self.ids.translate(request["body"]).encode()
         headers = []
         for name, value in request["headers"]:
@@ -244,9 +249,10 @@ class Replay:
         entry = step.entry
         reading = entry["request"]["method"] != "POST" or _type_of(entry).startswith(READING)
         end = time.monotonic() + (self.patience if reading else 0)
+        request = self._request(entry)
         while True:
             ids = self.ids.copy()
-            found = self._compare(step, ask(self.addresses[entry["server"]], *self._request(entry)), ids)
+            found = self._compare(step, ask(self.addresses[entry["server"]], *request), ids)
             if all(map(self.known.has, found)) or time.monotonic() >= end:
                 break
             time.sleep(0.1)

@@ -6,7 +6,6 @@ Mesos. Values are compared too, but for those that no two runs have in common (`
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,14 +17,17 @@ _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _ID = re.compile(rf"{_UUID}(-[SO]?\d+)?|[A-Za-z0-9+/]{{22}}==")
 
 VOLATILE = re.compile(
-    r"timestamp|nanoseconds|mtime|(\w+_)?time|executor_pid|port|version|build_\w+|git_\w+|size|nlink|mode|[ug]id"
+    r"timestamp|nanoseconds|mtime|(\w+_)?time|executor_pid|port|version|master_hostname|build_\w+|git_\w+|size|nlink|mode|[ug]id"
 )
 """Values under these keys are of the run: only their type counts."""
 
 OPEN = {"flags", "metrics", "(snapshot)"}
 """What is named in these is the daemon's own business: only the form of one of them counts."""
 
-UNORDERED = re.compile(r"(\w+_)?resources(_full)?|capabilities|roles|file_infos|labels|attributes|address(es)?")
+UNORDERED = re.compile(
+    r"(\w+_)?resources(_full)?|capabilities|roles|file_infos|labels|attributes|resource_providers|(\w+_)?(operations"
+    r"|frameworks|tasks)"
+)
 """Lists whose order says nothing."""
 
 PATHS = {"directory"}
@@ -152,21 +154,34 @@ def _walk_list(
 
 
 def _paired(recorded: list[Any], ours: list[Any], ids: Ids) -> tuple[list[Any], list[Any]]:
-    """Both lists with the most alike elements at the same place."""
-    left, rest = [], list(ours)
-    right, unmatched = [], []
-    for one in recorded:
-        wanted = ids.values(one)
-        if wanted in rest:
-            rest.remove(wanted)
-            left.append(one)
-            right.append(wanted)
-        else:
-            unmatched.append(one)
+    """Both lists with the most alike elements at the same place, what is left over at the end."""
+    left: list[Any] = []
+    right: list[Any] = []
+    rest = [(one, set(_leaves(one))) for one in ours]
+    alike = []
+    for number, one in enumerate(recorded):
+        wanted = set(_leaves(ids.values(one)))
+        alike += [(len(wanted & leaves), -number, -other) for other, (_, leaves) in enumerate(rest)]
+    taken: set[tuple[str, int]] = set()
+    for _, number, other in sorted(alike, reverse=True):
+        if not taken & {("recorded", number), ("ours", other)}:
+            taken |= {("recorded", number), ("ours", other)}
+            left.append(recorded[-number])
+            right.append(ours[-other])
+    left += [one for number, one in enumerate(recorded) if ("recorded", -number) not in taken]
+    right += [one for number, one in enumerate(ours) if ("ours", -number) not in taken]
+    return left, right
 
-    def rank(value: Any) -> str:
-        if isinstance(value, dict):
-            return json.dumps([value.get("name"), value.get("type"), "provider_id" in value, value], sort_keys=True)
-        return json.dumps(value)
 
-    return left + sorted(unmatched, key=rank), right + sorted(rest, key=rank)
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """All values in a tree with their places. An id counts more than anything else."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from _leaves(one, f"{path}.{key}")
+    elif isinstance(value, list):
+        for one in value:
+            yield from _leaves(one, f"{path}.#")
+    else:
+        yield path, value
+        if re.search(r"(\.|_)id(\.value)?$", path):
+            yield from ((f"{path} {again}", value) for again in range(10))

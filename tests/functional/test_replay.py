@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests import golden
-from tests.functional.replay import Known, steps
+from tests.functional.harness import AgentProcess
+from tests.functional.replay import GROUPS, REPLAY_OPTIONS, Known, Replay, steps
 from tests.functional.replay_compare import Difference, Ids, differences
 
 UUID = "5e4b4f56-d2f0-48ef-8f37-d26d42ea39bd"
@@ -57,3 +59,17 @@ def test_every_recorded_exchange_is_played() -> None:
     done = [step for name in golden.NAMES for step in steps(name)]
     assert len({step.name for step in done if step.do != "close"}) == 649 - 2 - 3 + 35
     assert sum(step.do == "open" for step in done) == 20
+
+
+@pytest.mark.parametrize("group", ["agent"])
+def test_recorded_exchanges(group: str, tmp_path: Path) -> None:
+    """Each as with the Mesos that was recorded, but for the differences that have a reason."""
+    known = Known.read()
+    agent = AgentProcess(tmp_path / "agent", *REPLAY_OPTIONS, cgroup_root="none")
+    agent.start()
+    try:
+        found = Replay(agent, GROUPS[group], known).run()
+    finally:
+        agent.stop()
+    assert [str(one) for one in found] == []
+    assert known.stale(GROUPS[group]) == [], "these are listed, and are no difference any more"

@@ -317,7 +317,7 @@ def test_dropped_while_the_provider_is_away() -> None:
     (status,) = stage.framework.operation_statuses()
     assert status.state == mesos_pb2.OPERATION_DROPPED
     assert status.operation_id.value == "c"
-    assert status.resource_provider_id.value == stage.provider.id
+    assert status.resource_provider_id.value == stage.provider.info.id.value
     assert status.agent_id.value == stage.host.master.world.agent_id
     assert "is not subscribed" in status.message and offer.id.value in status.message
 
@@ -492,6 +492,9 @@ def test_odd_uuids_and_missing_agent_ids() -> None:
     call.update_operation_status.operation_uuid.value = b"short"
     call.update_operation_status.status.state = mesos_pb2.OPERATION_FAILED
     call.update_operation_status.status.uuid.value = b"also short"
+    with pytest.raises(ApiError, match="Inconsistent resource provider ID in 'update_operation_status'"):
+        stage.provider.call(call)
+    call.update_operation_status.status.resource_provider_id.value = stage.provider.info.id.value
     stage.provider.call(call)
     (status,) = stage.framework.operation_statuses()
     assert status.agent_id.value == stage.host.master.world.agent_id

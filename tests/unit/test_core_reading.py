@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +11,7 @@ from core_world import FrameworkClient, Host, ProviderClient, create, launch, sc
 from agent_api.core import figures, views
 from agent_api.errors import ApiError
 from agent_api.wire import agent_pb2, codec, master_pb2, mesos_pb2, pinfold_pb2
-
-GOLDEN = Path(__file__).parents[3] / "shared" / "wire" / "golden"
+from tests import golden as recordings
 
 
 def busy() -> tuple[Host, FrameworkClient, ProviderClient]:
@@ -255,15 +253,8 @@ def test_figures_of_profiles() -> None:
 # Shapes that were seen
 
 
-def golden(file: str, name: str) -> Any:
-    path = GOLDEN / file
-    if not path.exists():
-        pytest.skip("the recorded exchanges are not here")
-    for line in path.read_text().splitlines():
-        entry = json.loads(line)
-        if entry["name"] == name:
-            return json.loads(entry["response"]["body"])
-    raise AssertionError(name)
+def golden(name: str) -> Any:
+    return json.loads(recordings.entry(name)["response"]["body"])
 
 
 NOT_OURS = {
@@ -310,12 +301,12 @@ def missing(seen: Any, ours: Any, path: str = "") -> list[str]:
 )
 def test_legacy_shapes(name: str, view: Any) -> None:
     host, _, _ = busy()
-    assert missing(golden("4-sched.jsonl", name), view(host.master, host.now)) == []
+    assert missing(golden(name), view(host.master, host.now)) == []
 
 
 def test_slaves_shape() -> None:
     host, _, _ = busy()
-    seen = golden("5-master.jsonl", "5-master/legacy-slaves-after-reserve")
+    seen = golden("5-master/legacy-slaves-after-reserve")
     seen["slaves"][0]["reserved_resources"] = seen["slaves"][0]["reserved_resources_full"] = {}
     assert missing(seen, views.slaves(host.master, host.now)) == []
 
@@ -323,18 +314,18 @@ def test_slaves_shape() -> None:
 @pytest.mark.parametrize("kind", ["GET_TASKS", "GET_STATE", "GET_FRAMEWORKS"])
 def test_master_shapes(kind: str) -> None:
     host, _, _ = busy()
-    seen = golden("4-sched.jsonl", f"4-sched/view-10-running-master-{kind}")
+    seen = golden(f"4-sched/view-10-running-master-{kind}")
     assert missing(seen, codec.to_dict(master(host, kind))) == []
 
 
 @pytest.mark.parametrize("kind", ["GET_HEALTH", "GET_MASTER", "GET_AGENTS", "GET_QUOTA", "GET_ROLES", "GET_OPERATIONS"])
 def test_more_master_shapes(kind: str) -> None:
     host, _, _ = busy()
-    assert missing(golden("5-master.jsonl", f"5-master/{kind}"), codec.to_dict(master(host, kind))) == []
+    assert missing(golden(f"5-master/{kind}"), codec.to_dict(master(host, kind))) == []
 
 
 @pytest.mark.parametrize("kind", ["GET_TASKS", "GET_STATE"])
 def test_agent_shapes(kind: str) -> None:
     host, _, _ = busy()
-    seen = golden("4-sched.jsonl", f"4-sched/view-10-running-agent-{kind}")
+    seen = golden(f"4-sched/view-10-running-agent-{kind}")
     assert missing(seen, codec.to_dict(agent(host, kind))) == []
