@@ -30,7 +30,7 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgentEndpointFactory, IBodyProducer, IResponse
 from zope.interface import implementer
 
-from agent_api.wire import codec, recordio, resource_provider_pb2
+from agent_api.wire import agent_pb2, codec, recordio, resource_provider_pb2
 from provider.errors import ConfigError
 
 __all__ = ["MEDIA", "Client", "Handler", "Target", "parse_target"]
@@ -63,6 +63,8 @@ Event = resource_provider_pb2.Event
 
 class Handler(Protocol):
     """What the client talks to; `provider.manager.Manager` is one."""
+
+    def agent_found(self, agent_id: str | None) -> None: ...
 
     def subscribe_call(self) -> Call: ...
 
@@ -129,13 +131,16 @@ class Client:
         media: str = MEDIA["protobuf"],
         random: Callable[[], float],
         ca_file: str | None = None,
+        ask_agent: bool = False,
     ) -> None:
-        """`random` gives numbers from 0 up to 1, for the jitter."""
+        """`random` gives numbers from 0 up to 1, for the jitter. With `ask_agent` the agent is asked for its id before
+        each SUBSCRIBE."""
         self._reactor = reactor
         self._target = target
         self._handler = handler
         self._media = media
         self._random = random
+        self._ask_agent = ask_agent
         self._pool: Any = web.HTTPConnectionPool(reactor, persistent=True)  # type: ignore[no-untyped-call]
         self._pool.maxPersistentPerHost = 1
         self._pool.retryAutomatically = False
@@ -174,6 +179,36 @@ class Client:
     def _connect(self) -> None:
         if self._stopped:
             return
+        if not self._ask_agent:
+            self._subscribe()
+            return
+        url = self._target.operator_url
+        headers = self._headers(None, MEDIA["json"])
+        self._pending = self._call_agent.request(b"POST", url.encode(), headers, _Body(b'{"type":"GET_AGENT"}'))
+        self._pending.addCallback(_with_body)
+        self._pending.addTimeout(CALL_SECONDS, self._reactor)
+        self._pending.addCallbacks(self._agent_answered, self._not_connected)
+        self._pending.addErrback(self._failed)
+
+    def _agent_answered(self, answer: tuple[int, bytes]) -> None:
+        """Subscribe in any case: an agent may keep its id from us."""
+        self._pending = None
+        status, body = answer
+        agent_id = None
+        try:
+            if status == 200:
+                found = codec.decode(agent_pb2.Response, body, MEDIA["json"])
+                agent_id = found.get_agent.agent_info.id.value or None
+        except ValueError as problem:
+            log.warning("the agent's answer to GET_AGENT cannot be read: %s", problem)
+        if agent_id is None:
+            log.warning("the agent does not tell its id (GET_AGENT: status %d); operations are not reported", status)
+        self._handler.agent_found(agent_id)
+        self._subscribe()
+
+    def _subscribe(self) -> None:
+        if self._stopped:
+            return
         log.debug("subscribing at %s", self._target.shown)
         body = codec.encode(self._handler.subscribe_call(), self._media)
         self._pending = self._stream_agent.request(b"POST", self._target.url.encode(), self._headers(None), _Body(body))
@@ -181,10 +216,10 @@ class Client:
         self._pending.addCallbacks(self._answered, self._not_connected)
         self._pending.addErrback(self._failed)
 
-    def _headers(self, stream_id: str | None) -> Headers:
+    def _headers(self, stream_id: str | None, media: str | None = None) -> Headers:
         headers = Headers()
-        headers.setRawHeaders("Content-Type", [self._media])
-        headers.setRawHeaders("Accept", [self._media])
+        headers.setRawHeaders("Content-Type", [media or self._media])
+        headers.setRawHeaders("Accept", [media or self._media])
         headers.setRawHeaders("User-Agent", ["pinfold-provider"])
         if self._target.authorization is not None:
             headers.setRawHeaders("Authorization", [self._target.authorization])
@@ -437,6 +472,10 @@ def _read_some(response: IResponse) -> defer.Deferred[str]:
     return reading.addCallbacks(
         lambda body: body[:ERROR_TEXT_BYTES].decode("utf-8", "replace").strip(), lambda failure: ""
     )
+
+
+def _with_body(response: IResponse) -> defer.Deferred[tuple[int, bytes]]:
+    return web.readBody(response).addCallback(lambda body: (response.code, body))
 
 
 def _with_text(response: IResponse) -> defer.Deferred[tuple[int, str]]:

@@ -23,6 +23,7 @@ from profiles import state as profile_state
 from provider import cpuset, inventory, operations, reconcile, report, revocable
 from provider.catalogue import Catalogue, used, would_be_active
 from provider.cgroups import Enforcer
+from provider.dialect import Dialect, Pinfold, Telling
 from provider.errors import ConfigError, EnforcementError
 from provider.inventory import Host, State
 from provider.keeper import Keeper
@@ -63,6 +64,8 @@ class World:
     new_uuid: Callable[[], bytes]
     """16 bytes."""
     new_set_id: Callable[[], str]
+    keep_tasks: Callable[[Mapping[str, int], int], list[str]] = lambda groups, plain: []
+    """(CPUs by cgroup of tasks, CPUs of all other tasks) -> what could not be done (`provider.task_cgroups`)."""
     checkpoint: Callable[[str], None] = lambda name: None
     """Called between the steps of each change; a test raises in it."""
 
@@ -77,14 +80,19 @@ class Manager:
         config: Config,
         send: Callable[[Call], None],
         wanted: Callable[[], None] = lambda: None,
+        dialect: Dialect | None = None,
     ) -> None:
         """`info` is the configuration as the agent knows it. `send` hands a call to the stream that is open;
-        `wanted` asks for a `flush` soon."""
+        `wanted` asks for a `flush` soon. `dialect` are the agent's words, by default those of Pinfold's own."""
         self._world = world
         self._info = info
         self._config = config
-        self._send = send
+        self._hand_over = send
         self._wanted = wanted
+        self._dialect: Dialect = dialect or Pinfold()
+        self._agent_id: str | None = None
+        self._misplaced: list[str] = []
+        """What could not be done for tasks in cgroups of their own."""
         self.session = Session()
         self.torn_down = False
         """The agent told that this provider was removed: the CPUs were given back, and nothing is done any more."""
@@ -148,6 +156,7 @@ class Manager:
         stored = self._world.store.load()
         self._provider_id = stored.provider_id
         self._state = stored.state
+        self._dialect.check(self._info, self._state)
         self._outbox.load(stored.operations)
         self._host = self._look_at_host(None)
         self._shown_topology = report.shown_topology(self.host)
@@ -217,11 +226,15 @@ class Manager:
     def subscribe_call(self) -> Call:
         """The call that opens a stream."""
         call = Call(type=Call.SUBSCRIBE)
-        call.subscribe.resource_provider_info.CopyFrom(self._info)
+        call.subscribe.resource_provider_info.CopyFrom(self._dialect.info(self._info))
         call.subscribe.resource_provider_info.ClearField("id")
         if self._provider_id is not None:
             call.subscribe.resource_provider_info.id.value = self._provider_id
         return call
+
+    def agent_found(self, agent_id: str | None) -> None:
+        """The id of the agent that the next stream is to; None where it does not tell."""
+        self._agent_id = agent_id
 
     def stream_opened(self) -> None:
         self.session.handle(Happening.STREAM_OPENED)
@@ -276,7 +289,8 @@ class Manager:
     def _release(self) -> None:
         """The committed sets stay committed: added again, the provider has them again."""
         try:
-            self._keeper.release(self.host, self._state)
+            busy = self._keeper.release(self.host, self._state)
+            self._world.keep_tasks({}, reconcile.released(self.host, self._state, busy).plain)
         except EnforcementError as error:
             log.error("the CPUs could not be given back to plain tasks: %s", error)
 
@@ -313,7 +327,7 @@ class Manager:
         occupied: Mapping[str, int] = {}
         try:
             occupied = self._occupied(operation.info)
-            outcome = operations.decide(self._context(occupied), self._state, operation)
+            outcome = self._dialect.decide(self._context(occupied), self._state, operation)
         except EnforcementError as error:
             outcome = Refusal(mesos_pb2.OPERATION_FAILED, str(error))
         except Exception as error:
@@ -328,7 +342,7 @@ class Manager:
 
     def _occupied(self, info: mesos_pb2.Offer.Operation) -> dict[str, int]:
         """Processes in the sets that are to be destroyed."""
-        named = {resource.cpu.source.id for resource in info.destroy_cpuset.source}
+        named = self._dialect.emptied(self._state, info)
         return {
             one.id: len(self._world.enforcer.processes(one.id, shared=not one.exclusive))
             for one in self._state.sets.values()
@@ -375,6 +389,7 @@ class Manager:
         name = mesos_pb2.OperationState.Name(record.status.state)
         said = outcome.summary if isinstance(outcome, Change) else outcome.message
         log.info("operation %s: %s: %s", operation.uuid.hex(), name, said)
+        telling = self._dialect.telling(self.host, self._state, operation, outcome)
         self._state = after
         self._outbox.add(record)
         if isinstance(outcome, Change):
@@ -382,8 +397,24 @@ class Manager:
             self._judge()
         self._tell(record)
         self._world.checkpoint("told")
-        if isinstance(outcome, Change):
+        self._tell_resources(telling)
+
+    def _tell_resources(self, telling: Telling) -> None:
+        if telling is Telling.NEW_VERSION:
+            self._new_version()
+        if telling is not Telling.NOTHING:
             self._want_report()
+
+    def _new_version(self) -> None:
+        """What was decided elsewhere on our resources as they were told before is dropped from now on."""
+        version = self._world.new_uuid()
+        try:
+            self._world.store.save_identity(self._provider_id, version, reconcile.fingerprint(self.host))
+        except StoreError as error:
+            # The totals are told all the same; each operation is checked against what there is.
+            log.error("the resource version stays: %s", error)
+        else:
+            self._version = version
 
     def _record(self, operation: Operation, outcome: Change | Refusal) -> Record:
         status = operations.terminal_status(self._provider_id or "", operation, outcome, self._world.new_uuid())
@@ -407,6 +438,9 @@ class Manager:
             self._outbox.add(record)
             log.info("operation %s: the failure is stored now", uuid.hex())
             self._tell(record)
+            refusal = Refusal(record.status.state, record.status.message)
+            operation = Operation(uuid, self._version, record.framework_id, record.info)
+            self._tell_resources(self._dialect.telling(self.host, self._state, operation, refusal))
 
     def _acknowledged(self, acknowledge: Event.AcknowledgeOperationStatus) -> None:
         uuid = acknowledge.operation_uuid.value
@@ -455,6 +489,9 @@ class Manager:
         update.operation_uuid.value = record.uuid
         self._send(call)
 
+    def _send(self, call: Call) -> None:
+        self._hand_over(self._dialect.outgoing(call, self._agent_id))
+
     def _call(self, kind: Call.Type) -> Call:
         call = Call(type=kind)
         call.resource_provider_id.value = self._provider_id or ""
@@ -462,8 +499,9 @@ class Manager:
 
     # -- reports ----------------------------------------------------------------------------------------------------
 
-    def _want_report(self) -> None:
-        if not self._dirty:
+    def _want_report(self, *, shown: bool = False) -> None:
+        """Report soon; `shown`: only what is shown beside our resources has changed."""
+        if not self._dirty and (self._dialect.extended or not shown):
             self._dirty = True
             self._wanted()
 
@@ -478,9 +516,7 @@ class Manager:
         call = self._call(Call.UPDATE_STATE)
         update = call.update_state
         provider_id = self._provider_id or ""
-        update.resources.extend(inventory.resources(self.host, self._state, provider_id, self._labels))
-        more = revocable.amounts(self.host, self._state)
-        update.resources.extend(revocable.resources(provider_id, self._labels, more))
+        update.resources.extend(self._dialect.resources(self.host, self._state, provider_id, self._labels))
         for record in self._outbox.pending:
             entry = update.operations.add()
             if record.framework_id is not None:
@@ -490,6 +526,12 @@ class Manager:
             entry.statuses.add().CopyFrom(record.status)
             entry.uuid.value = record.uuid
         update.resource_version_uuid.value = self._version
+        if self._dialect.extended:
+            self._extend(update)
+        self._send(call)
+
+    def _extend(self, update: Call.UpdateState) -> None:
+        """What goes beyond Mesos."""
         if self._shown_profiles is None:
             self._shown_profiles = report.shown_profiles(self.host, self.profiles, self._catalogue.unmet)
         update.cpu_report.CopyFrom(
@@ -504,7 +546,6 @@ class Manager:
                 self._growth(self.host, self._state),
             )
         )
-        self._send(call)
 
     # -- publishing -------------------------------------------------------------------------------------------------
 
@@ -522,24 +563,29 @@ class Manager:
     def _in_force(
         self, resources: Iterable[mesos_pb2.Resource], together: Iterable[Event.PublishResources.Together]
     ) -> list[str]:
-        problems = []
-        named = set()
-        for resource in resources:
-            source = resource.cpu.source
-            if source.type not in (inventory.Source.EXCLUSIVE, inventory.Source.SHARED):
-                problems.append(f"{inventory.Source.Type.Name(source.type)} CPUs cannot be used by a task")
-            elif source.id not in self._state.sets:
-                problems.append(f"set {source.id!r} does not exist")
-            elif source.id in self._revoked:
-                problems.append(f"set {source.id} is revoked: {self._revoked[source.id]}")
-            else:
-                named.add(source.id)
+        named, problems = self._dialect.used(self._state, resources)
+        problems.extend(f"set {one} is revoked: {self._revoked[one]}" for one in sorted(named) if one in self._revoked)
         if problems:
             return problems
         # One that cannot be had is no problem of the others: its task does not start, and says why.
         mixed = {tuple(sorted(one.set_ids)) for one in together if named.issuperset(one.set_ids)}
         self._keeper.repair(self.host, self._state, self._world.clock(), only=named, mixed=mixed)
+        self._keep_tasks()
         return self._keeper.problems(self.host, self._state, named)
+
+    def _keep_tasks(self) -> None:
+        """Keep the tasks that somebody else starts where they belong."""
+        plain = inventory.plain_mask(self.host, self._state)
+        groups = {}
+        for cgroup, set_id in self._dialect.groups(self._state).items():
+            one = self._state.sets[set_id]
+            floating = not one.exclusive and inventory.float_mask(self.host, self._state, one.pool)
+            groups[cgroup] = floating or (one.cpus & self.host.allowed) or plain
+        problems = self._world.keep_tasks(groups, plain)
+        for problem in problems:
+            if problem not in self._misplaced:
+                log.error("%s", problem)
+        self._misplaced = problems
 
     # -- time -------------------------------------------------------------------------------------------------------
 
@@ -550,6 +596,7 @@ class Manager:
         self._save_unsaved()
         if self.session.state is Standing.READY:
             self._outbox.send_due(self._world.clock())
+        self._keep_tasks()
         now = self._world.clock()
         if not 0 <= now - self._last_reconcile < RECONCILE_SECONDS:
             self._last_reconcile = now
@@ -604,7 +651,7 @@ class Manager:
             self._revoked = revoked
             self._want_report()
         if self._keeper.judge(self.host, self._state, self._world.clock()):
-            self._want_report()
+            self._want_report(shown=True)
 
     # -- profiles ---------------------------------------------------------------------------------------------------
 
@@ -636,7 +683,7 @@ class Manager:
         except StoreError as error:
             why = f"the document cannot be stored: {error}"
             self._catalogue.known = replace(known, last_fetch=now, ok=False, outcome=why)
-            self._want_report()
+            self._want_report(shown=True)
             raise
 
     def _reconsider_profiles(self) -> None:
@@ -665,4 +712,4 @@ class Manager:
         changed = (known.ok, known.outcome, known.profiles) != (before.ok, before.outcome, before.profiles)
         # The time of the last look is told as well, but not each time.
         if changed or self._world.clock() - self._reported >= REPORT_LOOKS_SECONDS:
-            self._want_report()
+            self._want_report(shown=True)

@@ -33,6 +33,8 @@ __all__ = [
     "Refusal",
     "amount_of",
     "burst_of",
+    "check_ours",
+    "check_shareable",
     "decide",
     "describe",
     "place",
@@ -183,13 +185,18 @@ def amount_of(resource: Resource, field: str) -> int:
     return int(value)
 
 
-def _ours(context: Context, resource: Resource, field: str, kind: Source.Type) -> None:
+def check_ours(context: Context, resource: Resource, field: str) -> None:
+    """Raise FailError where these are not CPUs of this provider."""
     if resource.provider_id.value != context.provider_id:
         raise FailError(
             f"{field}: provider_id {resource.provider_id.value!r} is not this provider's, {context.provider_id!r}"
         )
     if resource.name != "cpus":
         raise FailError(f"{field}: name 'cpus' is needed, got {resource.name!r}")
+
+
+def _ours(context: Context, resource: Resource, field: str, kind: Source.Type) -> None:
+    check_ours(context, resource, field)
     actual = resource.cpu.source.type
     if actual != kind:
         raise FailError(f"{field}: {Source.Type.Name(kind)} is needed, got {Source.Type.Name(actual)}")
@@ -382,12 +389,7 @@ def _create(context: Context, state: State, operation: Operation) -> Change:
             f"create_cpuset: profile {profile.name!r} is exclusive, and only shared profiles take revocable CPUs: "
             "they are time on CPUs that others have as well"
         )
-    if profile.mode != inventory.EXCLUSIVE and not inventory.shareable(context.host, profile.pool):
-        isolated = context.host.pool(profile.pool) & context.host.topology.isolated
-        raise FailError(
-            f"create_cpuset: profile {profile.name!r} is shared, and pool {profile.pool!r} has isolated CPUs, "
-            f"{cpuset.format_mask(isolated)}: the kernel does not balance tasks there"
-        )
+    check_shareable(context, profile, "create_cpuset")
     role = _role(create.source, "create_cpuset.source")
     _check_there_is(context, state, source, "create_cpuset.source")
     total = source.total
@@ -413,6 +415,16 @@ def _create(context: Context, state: State, operation: Operation) -> Change:
     after = state.with_set(new)
     converted = inventory.set_resources(context.host, after, context.provider_id, new)
     return Change(after, tuple(converted), describe("made", new, notes))
+
+
+def check_shareable(context: Context, profile: Profile, field: str) -> None:
+    """Raise FailError for a shared profile on CPUs that cannot be shared."""
+    if profile.mode != inventory.EXCLUSIVE and not inventory.shareable(context.host, profile.pool):
+        isolated = context.host.pool(profile.pool) & context.host.topology.isolated
+        raise FailError(
+            f"{field}: profile {profile.name!r} is shared, and pool {profile.pool!r} has isolated CPUs, "
+            f"{cpuset.format_mask(isolated)}: the kernel does not balance tasks there"
+        )
 
 
 def profile_of(context: Context, name: str, field: str = "create_cpuset.target_profile") -> Profile:

@@ -15,7 +15,7 @@ import os
 import random
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,18 +29,24 @@ from profiles.source import ProfileSource, in_thread
 from profiles.state import Fetched
 from provider import cgroups, cpuset, inventory, sysfs
 from provider.client import MEDIA, Client, parse_target
+from provider.dialect import Dialect, Pinfold
+from provider.dialect_mesos import Mesos
 from provider.errors import ConfigError, HeldError, ProviderError
 from provider.inventory import Host, State
 from provider.keeper import Keeper
 from provider.layout import Config, Layout, config_from_wire, plan_layout
 from provider.manager import Manager, World
 from provider.store import Store, peek
+from provider.task_cgroups import TaskCgroups
 from provider.topology import Topology
 
-__all__ = ["DATABASE", "Options", "check", "load_info", "release", "run"]
+__all__ = ["DATABASE", "ENGINES", "Options", "check", "load_info", "release", "run"]
 
 log = logging.getLogger(__name__)
 
+ENGINES = ("pinfold", "mesos")
+MESOS = ENGINES[1]
+"""The kind of agent: Pinfold's own, or a stock Mesos one."""
 DATABASE = "provider.db"
 """In the work directory."""
 TICK_SECONDS = 1.0
@@ -61,6 +67,8 @@ class Options:
     content_type: str = "protobuf"
     credentials: Path | None = None
     ca_file: str | None = None
+    engine: str = "pinfold"
+    task_cgroup_root: Path | None = None
 
 
 def load_info(path: Path) -> mesos_pb2.ResourceProviderInfo:
@@ -243,8 +251,9 @@ class Service:
                 clock=time.time,
                 new_uuid=lambda: uuid.uuid4().bytes,
                 new_set_id=lambda: str(uuid.uuid4()),
+                keep_tasks=self._keep_tasks(options, enforcer),
             )
-            self.manager = Manager(world, info, config, self._send, self._wanted)
+            self.manager = Manager(world, info, config, self._send, self._wanted, self._dialect(options))
             self.manager.recover()
             if self._cgroup_lock < 0:
                 self._cgroup_lock = _own_cgroups(enforcer)
@@ -255,6 +264,7 @@ class Service:
                 media=MEDIA[options.content_type],
                 random=random.random,
                 ca_file=options.ca_file,
+                ask_agent=options.engine == MESOS,
             )
             self._source = self._profile_source(config)
         except BaseException:
@@ -262,6 +272,22 @@ class Service:
             raise
         self._report: Any = None
         self._ticking: Any = None
+
+    @staticmethod
+    def _dialect(options: Options) -> Dialect:
+        if options.engine == MESOS:
+            return Mesos(task_cgroups=options.task_cgroup_root is not None)
+        return Pinfold()
+
+    @staticmethod
+    def _keep_tasks(options: Options, enforcer: cgroups.Enforcer) -> Callable[[Mapping[str, int], int], list[str]]:
+        root = options.task_cgroup_root
+        if root is None:
+            return lambda groups, plain: []
+        if options.engine != MESOS:
+            raise ConfigError(f"--task-cgroup-root {root}: only with --engine mesos; Pinfold's agent places its tasks")
+        plain = enforcer.plain_path()
+        return TaskCgroups(root, ours=Path(plain).parent if plain else None).keep
 
     def _profile_source(self, config: Config) -> ProfileSource | None:
         if config.uri is None:

@@ -22,7 +22,26 @@ __all__ = ["provider"]
 
 
 @click.command()
-@click.option("--agent", metavar="URL", help="The agent's address, as in http://127.0.0.1:5051.")
+@click.option(
+    "--agent",
+    metavar="URL",
+    help="The agent's address, as in http://127.0.0.1:5051 or, with a path, http://127.0.0.1:5051/slave(1).",
+)
+@click.option(
+    "--engine",
+    default="pinfold",
+    show_default=True,
+    type=click.Choice(service.ENGINES),
+    help="The kind of agent: Pinfold's own, or a stock Mesos agent, to which a CPU set is a reservation with the label "
+    "pinfold.profile.",
+)
+@click.option(
+    "--task-cgroup-root",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="D",
+    help="With --engine mesos: the cgroup below which the agent starts its tasks. They are kept off the CPUs of "
+    "exclusive sets, and those in a cgroup that a set names (label pinfold.cgroup) are kept in the set.",
+)
 @click.option(
     "--config",
     required=True,
@@ -72,6 +91,8 @@ __all__ = ["provider"]
 )
 def provider(
     agent: str | None,
+    engine: str,
+    task_cgroup_root: Path | None,
     config: Path,
     work_dir: Path,
     sysfs_root: Path,
@@ -87,6 +108,10 @@ def provider(
     """Offer this host's CPUs to an agent and put CPU sets in force.
 
     One process for each work directory. SIGTERM ends it; the sets and the tasks in them stay.
+
+    For a stock Mesos agent, started by hand: pinfold provider --engine mesos --agent "http://HOST:5051/slave(1)"
+    --config F --work-dir D. A framework asks for a set by a RESERVE whose reservation has the label pinfold.profile,
+    and gives it back by UNRESERVE.
     """
     logging.basicConfig(
         level=log_level.upper(),
@@ -104,6 +129,8 @@ def provider(
         content_type=content_type,
         credentials=credentials,
         ca_file=ca_file,
+        engine=engine,
+        task_cgroup_root=task_cgroup_root,
     )
     if check and release:
         raise click.UsageError("--check and --release exclude one another.")

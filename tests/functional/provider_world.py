@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from provider import cpuset, inventory
 from provider.cgroups import Enforcer
 from provider.cgroups.v1 import V1Enforcer
 from provider.cgroups.v2 import V2Enforcer
+from provider.dialect import Dialect
 from provider.layout import config_from_wire
 from provider.manager import Manager, World
 from provider.store import Store
@@ -68,6 +69,9 @@ class Provider:
         self.info.cpu.SetInParent()
         for name, value in cpu.items():
             setattr(self.info.cpu, name, value)
+        self.dialect: Dialect | None = None
+        self.kept: list[tuple[dict[str, int], int]] = []
+        """What tasks in cgroups of their own were to be kept on, each time."""
         self.store: Store | None = None
         self.manager: Manager = None  # type: ignore[assignment]
 
@@ -97,15 +101,21 @@ class Provider:
             clock=lambda: self.now,
             new_uuid=lambda: next(self.uuids).to_bytes(16, "big"),
             new_set_id=lambda: f"set-{next(self.ids)}",
+            keep_tasks=self._keep_tasks,
             checkpoint=self.point,
         )
-        self.manager = Manager(world, self.info, config_from_wire(self.info), self.calls.append)
+        config = config_from_wire(self.info)
+        self.manager = Manager(world, self.info, config, self.calls.append, dialect=self.dialect)
         self.manager.recover()
         if self.manager.profiles.document is None:
             self.fetch(PROFILES if profiles is None else profiles)
         if subscribe:
             self.subscribe()
         return self.manager
+
+    def _keep_tasks(self, groups: Mapping[str, int], plain: int) -> list[str]:
+        self.kept.append((dict(groups), plain))
+        return []
 
     def close(self) -> None:
         if self.store is not None:
