@@ -175,7 +175,9 @@ class Framework:
         self.url = f"{master_url}/api/v1/scheduler"
         self.media = media
         self.info = mesos_pb2.FrameworkInfo(user="root", name=name, roles=[role], failover_timeout=60.0)
-        self.info.capabilities.add(type=mesos_pb2.FrameworkInfo.Capability.MULTI_ROLE)
+        kinds = mesos_pb2.FrameworkInfo.Capability
+        for capability in (kinds.MULTI_ROLE, kinds.RESERVATION_REFINEMENT):
+            self.info.capabilities.add(type=capability)
         for field, value in info.items():
             setattr(self.info, field, value)
         self.role = role
