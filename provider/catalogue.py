@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from profiles import state as profile_state
 from profiles.mapping import Profile, definition
-from provider import report
+from provider import power_rules, report
 from provider.inventory import Host, State
 from provider.operations import Catalogued
 
@@ -63,10 +63,9 @@ class Catalogue:
         for name, one in known.profiles.items():
             judgement = self._judged.get(one.definition) or at_once(self._look_at(host, one))
             profile, reason = judged[one.definition] = judgement
-            missing = not_supported(profile)
-            entries[name] = Catalogued(profile, one.usable and not missing, missing if one.usable else one.reason)
-            if missing or reason:
-                unmet[name] = missing or reason
+            entries[name] = Catalogued(profile, one.usable, "" if one.usable else one.reason)
+            if reason:
+                unmet[name] = reason
         found = [name for name, reason in unmet.items() if self.unmet.get(name) != reason]
         for name in found[:LOGGED]:
             log.warning("profile %s: this host cannot meet it: %s", name, unmet[name])
@@ -84,6 +83,8 @@ class Catalogue:
             reason = yield from report.unplaceable(host, rules)
             if host is self._host:
                 self._by_rules[rules] = reason
+        if not reason and profile.power is not None:
+            reason = power_rules.unmet(host.policies, profile.power, host.pool(profile.pool))
         if host is self._host:
             self._judged[one.definition] = profile, reason
         return profile, reason
@@ -101,7 +102,7 @@ def at_once(steps: Generator[object, None, T]) -> T:
 
 def would_be_active(known: profile_state.Known) -> tuple[Profile, ...]:
     """`Catalogue.active` once this is in force."""
-    return tuple(one.profile for one in known.profiles.values() if one.usable and not not_supported(one.profile))
+    return tuple(one.profile for one in known.profiles.values() if one.usable)
 
 
 def used(state: State) -> profile_state.Used:
@@ -110,8 +111,3 @@ def used(state: State) -> profile_state.Used:
     for one in state.sets.values():
         result.setdefault(one.profile.name, set()).add(definition(one.profile))
     return result
-
-
-def not_supported(profile: Profile) -> str:
-    """What a profile asks for that this provider cannot do yet: refused, never silently left out."""
-    return "power settings are not applied by this version" if profile.power is not None else ""

@@ -33,5 +33,9 @@ class EnforcementError(ProviderError):
     """The kernel refused a write or reads back another value. The message has both values."""
 
 
+class PowerError(EnforcementError):
+    """CPU sets are as they were asked for and cpufreq settings are not: the caller puts both back."""
+
+
 class StateError(ProviderError):
     """A transition that the table does not have, or stored state that contradicts itself: a bug."""

@@ -28,6 +28,7 @@ from profiles.mapping import Profile
 from provider import cpuset
 from provider.errors import StateError
 from provider.layout import Layout
+from provider.power_rules import Policy
 from provider.topology import Topology
 
 __all__ = [
@@ -175,6 +176,8 @@ class Host:
     """How many CPUs' worth of shared sets there may be for each CPU that they run on."""
     path: Callable[[str, bool], str] = field(default=lambda set_id, shared: "", compare=False)
     """(set id, whether it is a shared one) -> its `cgroup` label."""
+    policies: Mapping[int, Policy] = field(default_factory=lambda: MappingProxyType({}), compare=False)
+    """cpufreq of each online CPU that has it."""
 
     @property
     def floor(self) -> int:

@@ -14,8 +14,9 @@ from types import MappingProxyType
 from provider import reconcile
 from provider.cgroup_plan import mixed_name
 from provider.cgroups import Applied, Difference, Enforcer
-from provider.errors import EnforcementError
+from provider.errors import EnforcementError, PowerError
 from provider.inventory import Host, State
+from provider.power import PowerKeeper
 
 __all__ = ["Keeper"]
 
@@ -25,8 +26,10 @@ log = logging.getLogger(__name__)
 class Keeper:
     """The kernel side of one provider."""
 
-    def __init__(self, enforcer: Enforcer) -> None:
+    def __init__(self, enforcer: Enforcer, power: PowerKeeper | None = None) -> None:
+        """`power`: None where cpufreq is not to be touched."""
         self._enforcer = enforcer
+        self._power = power
         self._notes: dict[str, str] = {}
         """What the kernel could not be made to do for a set."""
         self._error = ""
@@ -40,8 +43,26 @@ class Keeper:
         return MappingProxyType(self._degraded)
 
     def enforce(self, host: Host, state: State) -> None:
-        """Bring the kernel to a state. Raises EnforcementError after undoing what was done."""
+        """Bring the kernel to a state. Raises EnforcementError after undoing what was done, PowerError where the sets
+        are in force and cpufreq settings are not: the caller then asks for the state before."""
         self._keep(self._enforcer.apply(reconcile.desired(host, state)))
+        self._enforce_power(host, state)
+
+    def _enforce_power(self, host: Host, state: State) -> None:
+        if self._power is not None:
+            try:
+                self._power.enforce(reconcile.power(host, state))
+            except EnforcementError as error:
+                raise PowerError(str(error)) from error
+
+    def settled(self, host: Host, state: State) -> list[int]:
+        """CPUs that have their own cpufreq settings again: with this state, what is stored of them is forgotten."""
+        return [] if self._power is None else self._power.settled(reconcile.power(host, state))
+
+    def forget(self, settled: list[int]) -> None:
+        """That was committed."""
+        if self._power is not None:
+            self._power.forget(settled)
 
     def repair(
         self,
@@ -58,6 +79,8 @@ class Keeper:
 
         `starting`: what differs then is what happened while nobody looked, and no sign of somebody else at work.
         """
+        if self._power is not None and only is None:
+            self._power.repair(reconcile.power(host, state), starting=starting)
         wanted = replace(reconcile.desired(host, state), mixed=mixed)
         try:
             found = self._enforcer.differences(wanted)
@@ -85,9 +108,11 @@ class Keeper:
         of the sets that stay in force, as something runs in them. Raises EnforcementError after undoing what was done.
         """
         if not self._enforcer.read().groups:
+            self._enforce_power(host, State())
             return []
         busy = [one.id for one in state.sets.values() if self._occupied(one.id, shared=not one.exclusive)]
         self._keep(self._enforcer.apply(reconcile.released(host, state, busy)))
+        self._enforce_power(host, reconcile.only(state, busy))
         log.info(
             "released: %d sets are out of the kernel; still in force, as processes run in them: %s",
             len(state.sets) - len(busy),
@@ -150,6 +175,10 @@ class Keeper:
                 texts.append("its kernel state was changed by somebody else again and again, and repaired each time")
             for text in filter(None, texts):
                 reasons.setdefault(set_id, []).append(text)
+        for cpu, text in (self._power.problems if self._power is not None else {}).items():
+            for set_id, one in state.sets.items():
+                if one.cpus >> cpu & 1:
+                    reasons.setdefault(set_id, []).append(f"CPU {cpu}: {text}")
         degraded = {set_id: "; ".join(texts) for set_id, texts in reasons.items()}
         if degraded == self._degraded:
             return False

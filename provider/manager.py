@@ -24,12 +24,13 @@ from provider import cpuset, inventory, operations, reconcile, report, revocable
 from provider.catalogue import Catalogue, used, would_be_active
 from provider.cgroups import Enforcer
 from provider.dialect import Dialect, Pinfold, Telling
-from provider.errors import ConfigError, EnforcementError
+from provider.errors import ConfigError, EnforcementError, PowerError
 from provider.inventory import Host, State
 from provider.keeper import Keeper
 from provider.layout import Config, plan_layout
 from provider.operations import Change, Context, Operation, Record, Refusal
 from provider.outbox import Outbox
+from provider.power import CpuFreq, PowerKeeper
 from provider.room import Growth, RawLabels
 from provider.session import Event as Happening
 from provider.session import Session
@@ -66,6 +67,8 @@ class World:
     new_set_id: Callable[[], str]
     keep_tasks: Callable[[Mapping[str, int], int], list[str]] = lambda groups, plain: []
     """(CPUs by cgroup of tasks, CPUs of all other tasks) -> what could not be done (`provider.task_cgroups`)."""
+    cpufreq: CpuFreq | None = None
+    """None: cpufreq is not touched, and no profile with `power` can be met."""
     checkpoint: Callable[[str], None] = lambda name: None
     """Called between the steps of each change; a test raises in it."""
 
@@ -108,7 +111,9 @@ class Manager:
         self._dirty = False
         self._reported = 0.0
         self._last_reconcile = 0.0
-        self._keeper = Keeper(world.enforcer)
+        power = None if world.cpufreq is None else PowerKeeper(world.cpufreq, world.store.save_power)
+        self._power = power
+        self._keeper = Keeper(world.enforcer, power)
         self._labels = RawLabels()
         self._growth = Growth()
         self._shown_topology = pinfold_pb2.Topology()
@@ -158,6 +163,8 @@ class Manager:
         self._state = stored.state
         self._dialect.check(self._info, self._state)
         self._outbox.load(stored.operations)
+        if self._power is not None:
+            self._power.found.update(stored.power)
         self._host = self._look_at_host(None)
         self._shown_topology = report.shown_topology(self.host)
         self._judge_profiles(stored.profiles)
@@ -176,6 +183,7 @@ class Manager:
             self._world.store.save_identity(self._provider_id, self._version, mark)
         self.figures()
         self._keeper.repair(self.host, self._state, self._world.clock(), starting=True)
+        self._settle(self._state)
         self._judge()
         self._labels.warm(self._state)
         self._growth(self.host, self._state)
@@ -219,6 +227,7 @@ class Manager:
             enforcement=self._world.enforcer.kind,
             overcommit=self._config.overcommit,
             path=lambda set_id, shared: self._world.enforcer.path(set_id, shared=shared),
+            policies={} if self._world.cpufreq is None else self._world.cpufreq.policies(found.online),
         )
 
     # -- the session ------------------------------------------------------------------------------------------------
@@ -293,6 +302,20 @@ class Manager:
             self._world.keep_tasks({}, reconcile.released(self.host, self._state, busy).plain)
         except EnforcementError as error:
             log.error("the CPUs could not be given back to plain tasks: %s", error)
+        else:
+            self._settle(reconcile.only(self._state, busy))
+
+    def _settle(self, state: State) -> None:
+        """Forget, in a transaction of its own, what was stored of CPUs that have their own power settings again."""
+        settled = self._keeper.settled(self.host, state)
+        if settled:
+            try:
+                self._world.store.forget_power(settled)
+            except StoreError as error:
+                log.error("power settings: %s; it is tried again", error)
+                return
+            self._keeper.forget(settled)
+            log.info("CPUs %s have their own power settings again", cpuset.format_mask(cpuset.of(settled)))
 
     def _subscribed(self, provider_id: str) -> None:
         if self.session.state is not Standing.CONNECTED:
@@ -366,6 +389,8 @@ class Manager:
         try:
             self._keeper.enforce(self.host, change.after)
         except EnforcementError as error:
+            if isinstance(error, PowerError):
+                self._put_back()
             return Refusal(mesos_pb2.OPERATION_FAILED, f"the kernel refused: {error}")
         return change
 
@@ -373,8 +398,9 @@ class Manager:
         """Commit the outcome in one transaction, then tell it."""
         record = self._record(operation, outcome)
         after = outcome.after if isinstance(outcome, Change) else self._state
+        settled = self._keeper.settled(self.host, after)
         try:
-            self._world.store.save_outcome(self._state, after, record)
+            self._world.store.save_outcome(self._state, after, record, settled)
         except StoreError as error:
             log.error("operation %s: %s; it is undone", operation.uuid.hex(), error)
             self._put_back()
@@ -386,6 +412,7 @@ class Manager:
             self._save_unsaved()
             return
         self._world.checkpoint("committed")
+        self._keeper.forget(settled)
         name = mesos_pb2.OperationState.Name(record.status.state)
         said = outcome.summary if isinstance(outcome, Change) else outcome.message
         log.info("operation %s: %s: %s", operation.uuid.hex(), name, said)
@@ -610,6 +637,7 @@ class Manager:
         if self._world.host_changed() != self._host_mark or seen != self.host.allowed:
             self._host_changed()
         self._keeper.repair(self.host, self._state, self._world.clock())
+        self._settle(self._state)
         self._judge()
 
     def _seen_limits(self, cpus: int | None) -> int:

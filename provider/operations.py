@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from agent_api.wire import mesos_pb2
 from profiles.mapping import Profile
-from provider import allocator, cpuset, inventory, revocable
+from provider import allocator, cpuset, inventory, power_rules, revocable
 from provider.errors import Refused
 from provider.inventory import Charge, CpuSet, Host, RawKey, Source, State, stack_of
 
@@ -412,6 +412,7 @@ def _create(context: Context, state: State, operation: Operation) -> Change:
         created=context.now,
         revocable=source.revocable,
     )
+    notes += _check_power(context.host, new)
     after = state.with_set(new)
     converted = inventory.set_resources(context.host, after, context.provider_id, new)
     return Change(after, tuple(converted), describe("made", new, notes))
@@ -467,6 +468,8 @@ def place(
         blocked=one.blocked if one else None,
     )
     pool, free = host.pool(profile.pool), inventory.free(host, state, profile.pool)
+    if profile.power is not None:
+        free = _with_power(host, profile, pool, free)
     try:
         return allocator.place(host.topology, host.layout.zones, pool, free, request, mems=host.allowed_mems)
     except allocator.PlacementRefused as refused:
@@ -477,6 +480,26 @@ def place(
         )
         in_the_way = f"; in the way: set {', '.join(others)}" if others else ""
         raise FailError(f"{refused}{in_the_way}") from refused
+
+
+def _with_power(host: Host, profile: Profile, pool: int, free: int) -> int:
+    """Those of the CPUs that can have the profile's power settings."""
+    assert profile.power is not None
+    reason = power_rules.unmet(host.policies, profile.power, pool)
+    if reason:
+        raise FailError(f"profile {profile.name!r} cannot be met on this host: {reason}")
+    return power_rules.capable(host.policies, profile.power, free)
+
+
+def _check_power(host: Host, one: CpuSet) -> tuple[str, ...]:
+    """Refuse a set whose power settings would hold for others' CPUs. Returns what is to be said of them."""
+    if one.profile.power is None:
+        return ()
+    crossing = power_rules.crossing(host.policies, one.cpus, one.cpus | one.blocked)
+    if crossing:
+        raise FailError(f"profile {one.profile.name!r}: power: {crossing}")
+    clipped = power_rules.clipped(host.policies, one.profile.power, one.cpus)
+    return (clipped,) if clipped else ()
 
 
 def _the_set(context: Context, state: State, operation: Operation, sources: Iterable[Resource], field: str) -> CpuSet:
@@ -557,6 +580,7 @@ def _resize(context: Context, state: State, operation: Operation) -> Change:
                 f"resize_cpuset: set {one.id} is degraded, its CPUs {cpuset.format_mask(lost)} are not there"
             )
         resized, notes = _replaced(context, state, one, resized, added.zones, left)
+        notes += _check_power(context.host, resized)
     after = state.with_set(resized)
     converted = inventory.set_resources(context.host, after, context.provider_id, resized)
     if resize.subtract:

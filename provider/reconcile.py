@@ -12,11 +12,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from provider import cpuset, inventory, topology
+from provider import cpuset, inventory, power_rules, topology
 from provider.cgroup_plan import Desired, SharedSlot, Slot
 from provider.inventory import CpuSet, Host, State
 
-__all__ = ["Drift", "degradations", "desired", "fingerprint", "released"]
+__all__ = ["Drift", "degradations", "desired", "fingerprint", "only", "power", "released"]
 
 DRIFT_WINDOW_SECONDS = 60.0
 DRIFT_TIMES = 3
@@ -56,10 +56,26 @@ def desired(host: Host, state: State) -> Desired:
 def released(host: Host, state: State, busy: Collection[str]) -> Desired:
     """What the kernel should have once nobody looks after the sets any more: only those in `busy`, in which something
     runs, and plain tasks on all that these leave but isolated CPUs (reserved CPUs are no longer reserved)."""
-    kept = replace(state, sets=MappingProxyType({set_id: one for set_id, one in state.sets.items() if set_id in busy}))
+    kept = only(state, busy)
     wanted = desired(host, kept)
     rest = host.allowed & ~inventory.held(kept)
     return replace(wanted, plain=(rest & ~host.topology.isolated) or rest or wanted.plain)
+
+
+def only(state: State, set_ids: Collection[str]) -> State:
+    """The state as if there were no sets but these."""
+    kept = {set_id: one for set_id, one in state.sets.items() if set_id in set_ids}
+    return replace(state, sets=MappingProxyType(kept))
+
+
+def power(host: Host, state: State) -> dict[int, dict[str, str]]:
+    """The cpufreq settings that CPUs should have, by CPU; CPUs that are not named should have what they had."""
+    wanted: dict[int, dict[str, str]] = {}
+    for one in state.sets.values():
+        if one.exclusive and one.profile.power is not None:
+            for cpu in cpuset.ids(power_rules.capable(host.policies, one.profile.power, one.cpus & host.allowed)):
+                wanted[cpu] = power_rules.settings(host.policies.get(cpu), one.profile.power)
+    return wanted
 
 
 def degradations(host: Host, state: State) -> dict[str, str]:
@@ -94,6 +110,11 @@ def _exclusive(host: Host, one: CpuSet) -> list[str]:
         reasons.append(f"kept as it was made: CPUs {cpuset.format_mask(alien)} are no longer in pool {one.pool!r}")
     if broken := _broken_cores(host, one):
         reasons.append(f"core_siblings {one.profile.core_siblings}: cores {broken} of this host are not wholly its own")
+    if one.profile.power is not None:
+        here = one.cpus & host.allowed
+        unmet = here & ~power_rules.capable(host.policies, one.profile.power, here)
+        if unmet:
+            reasons.append(f"power: {power_rules.unmet(host.policies, one.profile.power, unmet)}")
     if one.mems & ~host.allowed_mems:
         reasons.append(f"memory nodes {cpuset.format_mask(one.mems & ~host.allowed_mems)} are not there")
     return reasons

@@ -12,7 +12,7 @@ from agent_api.wire import pinfold_pb2
 from profiles.mapping import Profile, profile_from_definition
 from profiles.state import Known, views
 from profiles.uri import redact
-from provider import allocator, cpuset, inventory, revocable, topology
+from provider import allocator, cpuset, inventory, power_rules, revocable, topology
 from provider.errors import Refused
 from provider.inventory import CpuSet, Host, State
 
@@ -58,7 +58,7 @@ def _not_in_full(host: Host, profile: Profile) -> str:
             f"partition {profile.partition} needs cgroup v2, and this host enforces by {host.enforcement}: "
             "its sets are made as member and shown as degraded"
         )
-    return ""
+    return power_rules.clipped(host.policies, profile.power, host.pool(profile.pool)) if profile.power else ""
 
 
 def cpu_report(

@@ -27,7 +27,7 @@ from migrations.database import DatabaseError
 from profiles.errors import ProfilesError
 from profiles.source import ProfileSource, in_thread
 from profiles.state import Fetched
-from provider import cgroups, cpuset, inventory, sysfs
+from provider import cgroups, cpuset, inventory, reconcile, sysfs
 from provider.client import MEDIA, Client, parse_target
 from provider.dialect import Dialect, Pinfold
 from provider.dialect_mesos import Mesos
@@ -36,6 +36,7 @@ from provider.inventory import Host, State
 from provider.keeper import Keeper
 from provider.layout import Config, Layout, config_from_wire, plan_layout
 from provider.manager import Manager, World
+from provider.power import CpuFreq, PowerKeeper
 from provider.store import Store, peek
 from provider.task_cgroups import TaskCgroups
 from provider.topology import Topology
@@ -167,10 +168,14 @@ def release(options: Options) -> dict[str, Any]:
     store = Store(database)
     lock = -1
     try:
-        state = store.load().state
+        stored = store.load()
+        state = stored.state
         enforcer = _enforcer(options)
         lock = _own_cgroups(enforcer)
-        kept = Keeper(enforcer).release(_host(options, enforcer), state)
+        host = _host(options, enforcer)
+        keeper = Keeper(enforcer, PowerKeeper(_cpufreq(options), store.save_power, dict(stored.power)))
+        kept = keeper.release(host, state)
+        store.forget_power(keeper.settled(host, reconcile.only(state, kept)))
     finally:
         store.close()
         if lock >= 0:
@@ -191,7 +196,19 @@ def _host(options: Options, enforcer: cgroups.Enforcer) -> Host:
     allowed = topology.online if cpus is None else topology.online & cpus
     nodes = cpuset.of(node.id for node in topology.nodes if node.has_memory)
     usable = (nodes if mems is None else nodes & mems) or nodes
-    return Host(topology, layout, allowed, usable, inventory.stack_from(info.default_reservations))
+    return Host(
+        topology,
+        layout,
+        allowed,
+        usable,
+        inventory.stack_from(info.default_reservations),
+        policies=_cpufreq(options).policies(topology.online),
+    )
+
+
+def _cpufreq(options: Options) -> CpuFreq:
+    boot = _text(options.sysfs_root / "proc/sys/kernel/random/boot_id") or ""
+    return CpuFreq(options.sysfs_root, boot.strip())
 
 
 def _enforcer(options: Options) -> cgroups.Enforcer:
@@ -252,6 +269,7 @@ class Service:
                 new_uuid=lambda: uuid.uuid4().bytes,
                 new_set_id=lambda: str(uuid.uuid4()),
                 keep_tasks=self._keep_tasks(options, enforcer),
+                cpufreq=_cpufreq(options),
             )
             self.manager = Manager(world, info, config, self._send, self._wanted, self._dialect(options))
             self.manager.recover()

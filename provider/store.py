@@ -9,10 +9,11 @@ a process that dies at that point leaves behind.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from urllib.parse import quote
@@ -27,6 +28,7 @@ from provider import cpuset, tables
 from provider.errors import ProviderError
 from provider.inventory import EXCLUSIVE, SHARED, Charge, CpuSet, RawKey, State
 from provider.operations import Record
+from provider.power_rules import Found
 
 __all__ = ["KEPT_ACKNOWLEDGED", "Store", "StoreError", "Stored", "peek"]
 
@@ -52,6 +54,8 @@ class Stored:
     operations: tuple[Record, ...]
     """Oldest first, acknowledged ones included."""
     profiles: Known
+    power: Mapping[int, Found]
+    """By CPU, what it had before it was changed first."""
 
 
 class Store:
@@ -81,6 +85,7 @@ class Store:
                 ),
                 operations=tuple(_load_operations(connection)),
                 profiles=_load_profiles(connection),
+                power=_load_power(connection),
             )
 
     # -- writing ----------------------------------------------------------------------------------------------------
@@ -92,10 +97,11 @@ class Store:
             execute(tables.provider.delete())
             execute(tables.provider.insert().values(one=1, **values))
 
-    def save_outcome(self, before: State, after: State, record: Record) -> None:
-        """Store an operation's terminal status together with everything it changed."""
+    def save_outcome(self, before: State, after: State, record: Record, settled: Iterable[int] = ()) -> None:
+        """Store an operation's terminal status together with everything it changed; `settled` as in `forget_power`."""
         with _Transaction(self) as execute:
             _save_state(execute, before, after)
+            _forget_power(execute, settled)
             execute(
                 tables.operations.insert().values(
                     uuid=record.uuid,
@@ -118,6 +124,24 @@ class Store:
         with _Transaction(self) as execute:
             execute(tables.profiles.delete())
             execute(tables.profiles.insert().values(one=1, content=known.to_json()))
+
+    def save_power(self, found: Mapping[int, Found]) -> None:
+        """Store what CPUs have, before it is changed."""
+        with _Transaction(self) as execute:
+            _forget_power(execute, found)
+            for cpu, one in found.items():
+                text = json.dumps(dict(one.settings), sort_keys=True)
+                execute(tables.power.insert().values(cpu=cpu, settings=text, boot=one.boot))
+
+    def forget_power(self, settled: Iterable[int]) -> None:
+        """These CPUs have again what they had."""
+        with _Transaction(self) as execute:
+            _forget_power(execute, settled)
+
+
+def _forget_power(execute: Callable[[sa.Executable], None], cpus: Iterable[int]) -> None:
+    for cpu in cpus:
+        execute(tables.power.delete().where(tables.power.c.cpu == cpu))
 
 
 class _Transaction:
@@ -264,6 +288,20 @@ def _load_profiles(connection: sa.Connection) -> Known:
     except ValueError as error:
         log.error("the profiles in the database cannot be read; they are fetched anew: %s", error)
         return EMPTY
+
+
+def _load_power(connection: sa.Connection) -> Mapping[int, Found]:
+    found: dict[int, Found] = {}
+    for row in connection.execute(sa.select(tables.power).order_by(tables.power.c.cpu)):
+        try:
+            settings = {str(file): str(text) for file, text in json.loads(row.settings).items()}
+        except (ValueError, AttributeError) as error:
+            log.error(
+                "the power settings of CPU %d in the database cannot be read and are left out: %s", row.cpu, error
+            )
+            continue
+        found[row.cpu] = Found(settings, row.boot)
+    return found
 
 
 def peek(path: str | os.PathLike[str]) -> State:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-__all__ = ["charges", "metadata", "operations", "profiles", "provider", "reservations", "sets"]
+__all__ = ["charges", "metadata", "operations", "power", "profiles", "provider", "reservations", "sets"]
 
 metadata = sa.MetaData()
 
@@ -75,4 +75,12 @@ profiles = sa.Table(
     metadata,
     sa.Column("one", sa.Integer, sa.CheckConstraint("one = 1", name="one_row"), primary_key=True),
     sa.Column("content", sa.Text, nullable=False),  # JSON, as profiles.state.Known writes it
+)
+
+power = sa.Table(
+    "power_found",
+    metadata,
+    sa.Column("cpu", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("settings", sa.Text, nullable=False),  # JSON: cpufreq file -> text, as it was before we changed it
+    sa.Column("boot", sa.Text, nullable=False),  # of the boot in which that was
 )

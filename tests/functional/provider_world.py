@@ -19,6 +19,7 @@ from provider.cgroups.v2 import V2Enforcer
 from provider.dialect import Dialect
 from provider.layout import config_from_wire
 from provider.manager import Manager, World
+from provider.power import CpuFreq
 from provider.store import Store
 from provider.topology import Topology
 from tests.functional.fakecgroup import FakeCgroups
@@ -72,6 +73,7 @@ class Provider:
         self.dialect: Dialect | None = None
         self.kept: list[tuple[dict[str, int], int]] = []
         """What tasks in cgroups of their own were to be kept on, each time."""
+        self.boot = "first boot"
         self.store: Store | None = None
         self.manager: Manager = None  # type: ignore[assignment]
 
@@ -102,6 +104,7 @@ class Provider:
             new_uuid=lambda: next(self.uuids).to_bytes(16, "big"),
             new_set_id=lambda: f"set-{next(self.ids)}",
             keep_tasks=self._keep_tasks,
+            cpufreq=CpuFreq(self.directory / "host", self.boot, self.point),
             checkpoint=self.point,
         )
         config = config_from_wire(self.info)

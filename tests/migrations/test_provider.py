@@ -10,6 +10,8 @@ from alembic.migration import MigrationContext
 
 from migrations.database import open_database, upgrade
 from provider import tables
+from provider.power_rules import Found
+from provider.store import Store
 
 
 def test_the_history_makes_the_tables_of_the_code(tmp_path: Path) -> None:
@@ -61,3 +63,34 @@ def test_the_constraints_hold(tmp_path: Path) -> None:
             raise AssertionError(f"accepted: {bad}")
     finally:
         database.close()
+
+
+def test_what_p0001_held_is_there_after_the_upgrade(tmp_path: Path) -> None:
+    """Rows in the tables of p0001 as that version wrote them; p0003 adds an empty table."""
+    path = tmp_path / "provider.db"
+    engine = sa.create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        upgrade(connection, "provider", "p0001")
+        for statement in (
+            "INSERT INTO provider VALUES (1, 'rp-1', x'00112233445566778899aabbccddeeff', 'host')",
+            "INSERT INTO sets VALUES ('s1', 'fast', '{\"name\": \"fast\"}', 'r', 'fw', '1,5', '', '0', NULL, 12.5)",
+            "INSERT INTO set_charges VALUES ('s1', 'numa/0', x'', 2, 0)",
+            "INSERT INTO reservations VALUES ('numa/0', 'default', x'0a', 3)",
+        ):
+            connection.exec_driver_sql(statement)
+    engine.dispose()
+    store = Store(path)
+    try:
+        stored = store.load()
+        assert (stored.provider_id, stored.host_identity, len(stored.version)) == ("rp-1", "host", 16)
+        (one,) = stored.state.sets.values()
+        assert (one.id, one.profile.name, one.cpus, one.charges[0].cpus) == ("s1", "fast", 0b100010, 2)
+        assert dict(stored.state.reserved) == {("numa/0", "default", b"\n"): 3}
+        assert stored.power == {}
+        found = {3: Found({"scaling_governor": "schedutil"}, "boot")}
+        store.save_power(found)
+        assert store.load().power == found
+        store.forget_power([3, 4])
+        assert store.load().power == {}
+    finally:
+        store.close()
