@@ -28,6 +28,8 @@ class Hierarchy:
     cpu_root: str | None = None
     sysfs_root: str = "/"
     """The directory that has sys/: which CPUs are isolated."""
+    memory_root: str | None = None
+    """The parent in v1's memory hierarchy."""
 
     @property
     def base(self) -> str:
@@ -103,18 +105,22 @@ class Hierarchy:
         if self.kind == "affinity" or any(self._held(Path(root, self.name)) for root in self._roots()):
             return
         for root in self._roots():
-            for name in ("shared", "plain", ""):
+            for path in (*Path(root, self.name).glob("plain/*/"), *(Path(root, self.name, n) for n in _NAMES)):
                 with contextlib.suppress(OSError):
-                    Path(root, self.name, name).rmdir()
+                    path.rmdir()
 
     def _roots(self) -> list[str]:
-        return [self.root, *([self.cpu_root] if self.cpu_root and self.cpu_root != self.root else [])]
+        """In each of them we have a base directory."""
+        return list(dict.fromkeys(root for root in (self.root, self.cpu_root, self.memory_root) if root))
 
     @staticmethod
     def _held(base: Path) -> bool:
         """Whether there is a set (or something not ours) below the directory."""
         found = [path for directory in (base, base / "shared") for path in directory.glob("*/")]
         return any(path not in (base / "shared", base / "plain") for path in found)
+
+
+_NAMES = ("shared", "plain", "")
 
 
 def find(cgroup_root: str, name: str, *, proc_root: str = "/proc", sysfs_root: str = "/") -> Hierarchy:
@@ -126,24 +132,27 @@ def _find(cgroup_root: str, name: str, proc_root: str) -> Hierarchy:
     if cgroup_root == "none":
         return Hierarchy("affinity")
     mounts = _mounts(proc_root)
-    cpu = next((point for point, kind, options in mounts if kind == "cgroup" and _usable(point, options, "cpu")), None)
+    v1 = [(point, options) for point, kind, options in mounts if kind == "cgroup"]
+    cpu, memory = (next((p for p, options in v1 if _usable(p, options, each)), None) for each in ("cpu", "memory"))
     if cgroup_root == "auto":
         for point, kind, options in mounts:
             if kind == "cgroup2" and "rw" in options and (ours := _ours(point, proc_root)):
                 return Hierarchy("cgroup2", name, ours)
         for point, kind, options in mounts:
             if kind == "cgroup" and _usable(point, options, "cpuset"):
-                return Hierarchy("cgroup1", name, point, cpu)
+                return Hierarchy("cgroup1", name, point, cpu, memory_root=memory)
         return Hierarchy("affinity")
     root = cgroup_root.rstrip("/")
     if Path(root, "cgroup.controllers").exists():
         return Hierarchy("cgroup2", name, root)
     if Path(root, "cpuset/cpuset.cpus").exists():
-        return Hierarchy("cgroup1", name, f"{root}/cpuset", f"{root}/cpu" if Path(root, "cpu").exists() else None)
+        cpu, memory = (f"{root}/{each}" if Path(root, each).exists() else None for each in ("cpu", "memory"))
+        return Hierarchy("cgroup1", name, f"{root}/cpuset", cpu, memory_root=memory)
     if Path(root, "cpuset.cpus").exists():
         inside = next((p for p, _, options in mounts if "cpuset" in options and f"{root}/".startswith(f"{p}/")), None)
-        twin = f"{cpu}{root[len(inside) :]}" if inside and cpu else None
-        return Hierarchy("cgroup1", name, root, twin if twin and Path(twin).exists() else None)
+        twins = (f"{point}{root[len(inside) :]}" if inside and point else None for point in (cpu, memory))
+        cpu, memory = (twin if twin and Path(twin).exists() else None for twin in twins)
+        return Hierarchy("cgroup1", name, root, cpu, memory_root=memory)
     raise ValueError(f"cgroup root {cgroup_root!r}: no cgroup.controllers, cpuset.cpus or cpuset/cpuset.cpus in it")
 
 

@@ -24,7 +24,7 @@ from typing import Any
 from twisted.internet.interfaces import IReadDescriptor
 from zope.interface import implementer
 
-from agent_api import cgroup_paths, shim
+from agent_api import cgroup_paths, memory, shim
 from agent_api.core.sandbox import task_path
 from agent_api.task_spec import LaunchError, Sets, argv_of, check_container, environment_of, ids, show, switch_to
 from agent_api.wire import mesos_pb2
@@ -50,6 +50,8 @@ class Exit:
     signal: int | None = None
     lost: bool = False
     message: str = ""
+    out_of_memory: bool = False
+    """The kernel killed of it for its limit."""
 
 
 def _set_aside(path: Path) -> None:
@@ -124,7 +126,8 @@ class _Task:
 class Launcher:
     """All tasks of one agent. Callbacks come in the reactor thread, never from within a call of these methods:
 
-    `on_started(framework_id, task_id, pid, start_ticks, boot_id)`, pid and the rest being the shim's;
+    `on_started(framework_id, task_id, pid, start_ticks, boot_id, note)`, pid and the two after it being the shim's,
+    `note` what of the task is not as it was asked for;
     `on_exited(framework_id, task_id, exit: Exit)`; `on_failed(framework_id, task_id, message)`: it never ran.
     `cgroup_root` and `cgroup_name` as the provider gets them; `proc_root` is the procfs directory,
     `sysfs_root` the one that has sys/.
@@ -136,7 +139,7 @@ class Launcher:
         cgroup_root: str,
         cgroup_name: str,
         reactor: Any,
-        on_started: Callable[[str, str, int, int, str], None],
+        on_started: Callable[[str, str, int, int, str, str], None],
         on_exited: Callable[[str, str, Exit], None],
         on_failed: Callable[[str, str, str], None],
         *,
@@ -288,6 +291,10 @@ class Launcher:
                 groups = self.cgroups.make_plain()
             except OSError as exc:
                 raise LaunchError(f"cannot make the cgroup of plain tasks: {exc}") from exc
+        mem = [resource.scalar.value for resource in task.resources if resource.name == "mem"]
+        place = memory.place(self.cgroups, groups, entry.key, sum(mem) if mem else None)
+        if place.problem:
+            log.warning("%s: its memory is not limited: %s", entry, place.problem)
         spec = {
             "framework_id": entry.framework_id,
             "task_id": entry.task_id,
@@ -297,7 +304,9 @@ class Launcher:
             "environment": environment,
             "own_environment": own,
             "plain": not sets.ids,
-            "cgroups": groups,
+            "cgroups": place.directories,
+            "memory_cgroup": place.leaf,
+            "note": f"The task's memory is not limited: {place.problem}" if place.problem else "",
             "affinity": ids(sets.cpus) if sets.affinity else [],
             "bind_mems": ids(sets.mems) if sets.affinity else [],
             "least_cpus": show(sets.exclusive),
@@ -418,7 +427,7 @@ class Launcher:
         if not entry.announced and (entry.path / "started.json").exists():
             entry.announced = True
             log.info("%s: started, shim %d", entry, entry.pid)
-            self._later(self._on_started, *entry.key, entry.pid, entry.start_ticks, entry.boot_id)
+            self._tell_start(entry)
         self._watch(entry)
 
     # Watching.
@@ -450,24 +459,44 @@ class Launcher:
             os.close(entry.watch.fd)
             entry.watch = None
         result = shim.trusted_json(entry.path / "exit.json")
+        kills = memory.oom_kills(leaf) if (leaf := self._memory_cgroup(entry)) else 0
+        killed = f"Memory limit exceeded: the kernel killed {kills} of the task's processes" if kills else ""
         if result is None:
             rebooted = entry.boot_id not in ("", shim.boot_id())
             if not rebooted:
                 self._kill_remains(entry)
             why = "the host was restarted" if rebooted else "its shim ended without a word"
-            self._finish(entry, Exit(lost=True, message=f"The task's end was not seen: {why}"))
+            message = killed or f"The task's end was not seen: {why}"
+            self._finish(entry, Exit(lost=True, message=message, out_of_memory=bool(kills)))
         elif result.get("failed") is not None:
             self._fail(entry, str(result["failed"]))
         else:
-            self._finish(entry, Exit(code=result.get("code"), signal=result.get("signal")))
+            code, number = result.get("code"), result.get("signal")
+            failed = bool(kills) and code != 0
+            self._finish(entry, Exit(code, number, message=killed if failed else "", out_of_memory=failed))
+
+    def _spec(self, entry: _Task) -> dict[str, Any]:
+        return shim.trusted_json(entry.path / "spec.json") or {}
+
+    def _memory_cgroup(self, entry: _Task) -> str:
+        return str(self._spec(entry).get("memory_cgroup") or "")
+
+    def _remove_later(self, leaf: str, tries: int = 20) -> None:
+        """The last process may not be quite gone yet."""
+        if not memory.remove(leaf) and tries:
+            self._reactor.callLater(_POLL_SECONDS, self._remove_later, leaf, tries - 1)
 
     def _finish(self, entry: _Task, end: Exit) -> None:
         self._forget(entry)
         log.info("%s: ended, code %s, signal %s%s", entry, end.code, end.signal, ", lost" if end.lost else "")
         if not entry.announced and not end.lost and entry.pid:
             # It ran and ended while nobody listened: first things first.
-            self._later(self._on_started, *entry.key, entry.pid, entry.start_ticks, entry.boot_id)
+            self._tell_start(entry)
         self._later(self._on_exited, *entry.key, end)
+
+    def _tell_start(self, entry: _Task) -> None:
+        note = str(self._spec(entry).get("note") or "")
+        self._later(self._on_started, *entry.key, entry.pid, entry.start_ticks, entry.boot_id, note)
 
     def _fail(self, entry: _Task, message: str) -> None:
         self._forget(entry)
@@ -481,6 +510,8 @@ class Launcher:
         self._tasks.pop(entry.key, None)
         if entry.backup is not None and entry.backup.active():
             entry.backup.cancel()
+        if leaf := self._memory_cgroup(entry):
+            self._remove_later(leaf)
 
     def _later(self, callback: Callable[..., None], *arguments: Any) -> None:
         self._reactor.callLater(0, callback, *arguments)
@@ -512,8 +543,7 @@ class Launcher:
     def _kill_remains(self, entry: _Task) -> None:
         """A shim that was killed leaves the command running; the task is over, so its processes must not stay."""
         # By the place where it was started: the agent's directory may have been moved since.
-        spec = shim.trusted_json(entry.path / "spec.json") or {}
-        mark = f"{_MARK}={spec.get('own_environment', {}).get(_MARK, entry.path)}".encode()
+        mark = f"{_MARK}={self._spec(entry).get('own_environment', {}).get(_MARK, entry.path)}".encode()
         for _ in range(5):
             found = []
             for name in os.listdir("/proc"):  # noqa: PTH208

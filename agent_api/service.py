@@ -25,6 +25,7 @@ from twisted.internet.defer import Deferred, DeferredLock, inlineCallbacks, retu
 from twisted.internet.error import CannotListenError
 from twisted.internet.task import LoopingCall
 
+from agent_api import memory
 from agent_api.core import effects
 from agent_api.core.master import Master
 from agent_api.core.model import Options
@@ -184,6 +185,7 @@ class Agent:
                 sysfs_root=settings.sysfs_root,
             )
             self.launcher.cgroups.step_aside()
+            log.info("memory of tasks: %s", memory.described(self.launcher.cgroups))
         except (OSError, ValueError) as error:
             raise StartError(f"cannot use cgroups as --cgroup-root says: {error}") from None
         self.daemons = ProviderDaemons(
@@ -376,12 +378,14 @@ class Agent:
 
     # -- news from tasks
 
-    def _task_started(self, framework_id: str, task_id: str, pid: int, start_ticks: int, boot_id: str) -> None:
-        self.notify(lambda now: self.master.task_started(framework_id, task_id, pid, start_ticks, boot_id, now))
+    def _task_started(self, framework_id: str, task_id: str, pid: int, ticks: int, boot_id: str, note: str) -> None:
+        self.notify(lambda now: self.master.task_started(framework_id, task_id, pid, ticks, boot_id, now, note))
 
     def _task_exited(self, framework_id: str, task_id: str, end: Exit) -> None:
         self.notify(
-            lambda now: self.master.task_exited(framework_id, task_id, end.code, end.signal, end.lost, end.message, now)
+            lambda now: self.master.task_exited(
+                framework_id, task_id, end.code, end.signal, end.lost, end.message, now, end.out_of_memory
+            )
         )
 
     def _task_failed(self, framework_id: str, task_id: str, message: str) -> None:

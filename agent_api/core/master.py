@@ -104,9 +104,10 @@ class Master:
     # Tasks
 
     def task_started(
-        self, framework_id: str, task_id: str, pid: int, start_ticks: int, boot_id: str, now: float
+        self, framework_id: str, task_id: str, pid: int, start_ticks: int, boot_id: str, now: float, note: str = ""
     ) -> None:
-        tasks.started(self._changing, (framework_id, task_id), pid, start_ticks, boot_id, now)
+        """`note`: what of it is not as it was asked for; the framework is told."""
+        tasks.started(self._changing, (framework_id, task_id), pid, start_ticks, boot_id, now, note)
 
     def task_exited(
         self,
@@ -117,9 +118,12 @@ class Master:
         lost: bool,
         message: str | None,
         now: float,
+        out_of_memory: bool = False,
     ) -> None:
-        """`lost`: nobody knows how it ended. An empty message is filled in with Mesos's words."""
-        tasks.exited(self._changing, (framework_id, task_id), exit_code, signal, lost, message or "", now)
+        """`lost`: nobody knows how it ended. An empty message is filled in with Mesos's words. `out_of_memory`: the
+        kernel killed of it for its limit."""
+        key = framework_id, task_id
+        tasks.exited(self._changing, key, exit_code, signal, lost, message or "", now, out_of_memory)
 
     def task_failed_to_start(self, framework_id: str, task_id: str, message: str, now: float) -> None:
         tasks.failed_to_start(self._changing, (framework_id, task_id), message, now)

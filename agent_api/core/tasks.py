@@ -194,14 +194,16 @@ def resume_kills(world: World) -> None:
 # News from the launcher
 
 
-def started(world: World, key: tuple[str, str], pid: int, start_ticks: int, boot_id: str, now: float) -> None:
+def started(
+    world: World, key: tuple[str, str], pid: int, start_ticks: int, boot_id: str, now: float, note: str = ""
+) -> None:
     task = world.tasks.get(key)
     if task is None or not task.live:
         log.warning("task %s of framework %s started, and is not known to run", key[1], key[0])
         return
     task.record = replace(task.record, pid=pid, start_ticks=start_ticks, boot_id=boot_id)
     if task.record.state == mesos_pb2.TASK_STARTING:
-        statuses.advance(world, task, mesos_pb2.TASK_RUNNING, now)
+        statuses.advance(world, task, mesos_pb2.TASK_RUNNING, now, note)
     else:
         world.effects.append(SaveTask(task.record))
 
@@ -214,6 +216,7 @@ def exited(
     lost: bool,
     message: str,
     now: float,
+    out_of_memory: bool = False,
 ) -> None:
     task = world.tasks.get(key)
     if task is None or not task.live:
@@ -237,7 +240,9 @@ def exited(
         state = mesos_pb2.TASK_FINISHED
     else:
         state = mesos_pb2.TASK_FAILED
-        if lost:
+        if out_of_memory:
+            reason, source = Status.REASON_CONTAINER_LIMITATION_MEMORY, Status.SOURCE_AGENT
+        elif lost:
             reason, source = Status.REASON_EXECUTOR_TERMINATED, Status.SOURCE_AGENT
     statuses.advance(world, task, state, now, message, source, reason)
 

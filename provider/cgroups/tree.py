@@ -317,6 +317,7 @@ class TreeEnforcer(abc.ABC):
 
     def _drain(self, path: str, refuge: str) -> None:
         moved: set[int] = set()
+        plain = refuge
         for _ in range(_DRAIN_ROUNDS):
             pids = self._pids(path)
             if not pids:
@@ -326,6 +327,11 @@ class TreeEnforcer(abc.ABC):
                     self.fs.write(f"{refuge}/cgroup.procs", str(pid))
                     moved.add(pid)
                 except OSError as exc:
+                    if exc.errno == errno.EBUSY and (rest := f"{plain}/rest") != refuge:
+                        # v2: tasks have groups of their own below it, and no process may be beside them.
+                        self._make_dir(rest)
+                        refuge = rest
+                        break
                     # It died meanwhile (v1 on some kernels says EINVAL): the next look shows.
                     if exc.errno not in (errno.ESRCH, errno.EINVAL):
                         raise EnforcementError(

@@ -123,7 +123,7 @@ class AgentProcess:
         self.remove_cgroups()
 
     def remove_cgroups(self) -> None:
-        for hierarchy in ("cpuset", "cpu"):
+        for hierarchy in ("cpuset", "cpu", "memory"):
             top = Path("/sys/fs/cgroup") / hierarchy / self.cgroup_name
             for path, _, _ in os.walk(top, topdown=False):
                 for pid in (Path(path) / "cgroup.procs").read_text().split():

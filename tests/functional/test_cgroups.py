@@ -562,6 +562,21 @@ def test_v2_processes_in_the_parent_are_named() -> None:
     assert fs.read("/cg/mine/cgroup.subtree_control") == ""
 
 
+def test_v2_what_is_left_in_a_set_goes_to_a_group_below_plain_where_tasks_have_groups_of_their_own() -> None:
+    fs, enforcer = make_fake(2, 0b11)
+    fs.controllers = fs.controllers | {"memory"}
+    enforcer.apply(Desired(plain=1, exclusive={"a": Slot(2)}))
+    for directory in (enforcer.root, enforcer.base, enforcer.plain_path(), enforcer.path("a")):
+        fs.write(f"{directory}/cgroup.subtree_control", "+memory")
+    for pid, directory in ((1, enforcer.plain_path()), (2, enforcer.path("a"))):
+        fs.mkdir(f"{directory}/task.x")
+        fs.start(pid, f"{directory}/task.x")
+    assert enforcer.processes("a") == [2]
+    enforcer.apply(Desired(plain=3))
+    assert fs.where(1) == f"{enforcer.plain_path()}/task.x"
+    assert fs.where(2) == f"{enforcer.plain_path()}/rest"
+
+
 def test_v2_controllers_are_enabled_from_above() -> None:
     fs = FakeCgroups(2, 0b11)
     fs.mkdir("/cg/mine")

@@ -391,7 +391,7 @@ CHILD = """
     from agent_api.launcher import Launcher
     from agent_api.wire import mesos_pb2
     reactor = selectreactor.SelectReactor()
-    def started(f, t, pid, ticks, boot):
+    def started(f, t, pid, ticks, boot, note):
         print(json.dumps([pid, ticks, boot]), flush=True)
     launcher = Launcher({work!r}, "none", "x", reactor, started, print, print)
     info = mesos_pb2.TaskInfo(name="n", task_id={{"value": "t"}}, agent_id={{"value": "a"}})
@@ -437,7 +437,7 @@ def test_agent_killed_task_runs_on_and_is_found(world: World) -> None:
 def test_agent_killed_before_it_could_write_the_pid_down(world: World) -> None:
     pid, ticks, boot = first_agent(world, "sleep 1; exit 6")
     world.launcher.recover("f", "t", None, None, None)
-    assert world.event("started") == ("started", "f", "t", pid, ticks, boot)
+    assert world.event("started") == ("started", "f", "t", pid, ticks, boot, "")
     assert world.exit().code == 6
 
 
@@ -483,7 +483,7 @@ def test_kill_that_was_only_written_is_completed(world: World) -> None:
 def test_the_work_directory_is_moved_while_a_task_runs(tmp_path: Path, shim_dies: bool) -> None:
     before = World(tmp_path / "before")
     before.launcher.launch("f", task("echo $$; while ! test -e stop; do sleep 0.05; done; exit 6"), "", [])
-    known = before.event("started")[3:]
+    known = before.event("started")[3:6]
     before.until(lambda: before.out())
     pid = int(before.out())
     (tmp_path / "before").rename(tmp_path / "after")

@@ -168,6 +168,19 @@ def test_resources_are_back_with_the_terminal_status() -> None:
     assert text(framework.offer().resources).startswith("cpus:8; mem:4096")
 
 
+@pytest.mark.parametrize(("code", "signal", "lost"), [(None, 9, False), (1, None, False), (None, None, True)])
+def test_a_task_beyond_its_memory(code: int | None, signal: int | None, lost: bool) -> None:
+    host = Host()
+    framework = FrameworkClient(host)
+    running(host, framework)
+    host.master.task_exited(framework.id, "t", code, signal, lost, "Memory limit exceeded", host.now, True)
+    host.turn()
+    (status,) = framework.statuses()
+    assert (status.state, status.message) == (mesos_pb2.TASK_FAILED, "Memory limit exceeded")
+    assert status.reason == mesos_pb2.TaskStatus.REASON_CONTAINER_LIMITATION_MEMORY
+    assert status.source == mesos_pb2.TaskStatus.SOURCE_AGENT
+
+
 def test_publishing_names_the_sets_that_a_task_uses_together() -> None:
     host = Host()
     framework, provider = with_set(host)
