@@ -295,6 +295,7 @@ class Launcher:
         place = memory.place(self.cgroups, groups, entry.key, sum(mem) if mem else None)
         if place.problem:
             log.warning("%s: its memory is not limited: %s", entry, place.problem)
+        policy, nodes = sets.memory_policy()
         spec = {
             "framework_id": entry.framework_id,
             "task_id": entry.task_id,
@@ -308,7 +309,8 @@ class Launcher:
             "memory_cgroup": place.leaf,
             "note": f"The task's memory is not limited: {place.problem}" if place.problem else "",
             "affinity": ids(sets.cpus) if sets.affinity else [],
-            "bind_mems": ids(sets.mems) if sets.affinity else [],
+            "memory_policy": policy,
+            "policy_nodes": ids(nodes),
             "least_cpus": show(sets.exclusive),
             # What floats may have moved since: the group's own list says how far.
             "most_cpus": show(sets.cpus) if sets.affinity or not sets.shared else "",

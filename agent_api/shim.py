@@ -31,9 +31,17 @@ from typing import Any, NoReturn
 __all__ = ["boot_id", "descendants", "list_mask", "main", "process_start", "replace_file", "trusted_json"]
 
 _PR_SET_CHILD_SUBREAPER = 36
-_MPOL_BIND = 2
-_SET_MEMPOLICY = {"x86_64": 238, "aarch64": 237, "riscv64": 237, "ppc64le": 261, "s390x": 270}
-"""Number of the system call by machine, from the kernel's tables."""
+_POLICIES = {"bind": 2, "interleave": 3}
+_MEMPOLICY = {
+    "x86_64": (238, 239),
+    "aarch64": (237, 236),
+    "riscv64": (237, 236),
+    "ppc64le": (261, 260),
+    "s390x": (270, 269),
+}
+"""Numbers of the system calls to set and to get it, by machine, from the kernel's tables."""
+_MAX_NODES = 1024
+"""As many as kernels are built with: get_mempolicy takes no shorter mask than the kernel's."""
 _SWEEPS = 50
 """How often the rest of a task is looked for and killed at its end; each look finds what was forked meanwhile."""
 
@@ -171,26 +179,35 @@ def _errno(exc: OSError) -> str:
     return f"{errno.errorcode.get(exc.errno or 0, 'error')} ({exc.strerror})"
 
 
-def _set_affinity(cpus: list[int], mems: list[int]) -> None:
+def _set_affinity(cpus: list[int]) -> None:
     try:
         os.sched_setaffinity(0, cpus)
     except OSError as exc:
         raise StartError(
             f"cannot set the affinity to CPUs {cpus}: {_errno(exc)}; allowed are {_allowed('Cpus')}"
         ) from exc
-    if not mems:
-        return
-    number = _SET_MEMPOLICY.get(platform.machine())
-    if number is None:
-        raise StartError(f"no memory policy on {platform.machine()}: memory nodes {mems} cannot be bound")
-    mask = sum(1 << node for node in mems)
-    words = (ctypes.c_ulong * (mask.bit_length() // 64 + 1))()
+
+
+def _set_memory_policy(policy: str, nodes: list[int]) -> None:
+    """Set it on ourselves, and see that the kernel has it: the command inherits it."""
+    numbers = _MEMPOLICY.get(platform.machine())
+    if numbers is None:
+        raise StartError(f"no memory policy on {platform.machine()}: {policy} over nodes {nodes} cannot be set")
+    mask = sum(1 << node for node in nodes)
+    length = max(_MAX_NODES, mask.bit_length())
+    words = (ctypes.c_ulong * -(-length // 64))()
     for index in range(len(words)):
         words[index] = mask >> (64 * index) & (1 << 64) - 1
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.syscall(number, _MPOL_BIND, words, ctypes.c_ulong(len(words) * 64 + 1)) != 0:
+    bits = ctypes.c_ulong(len(words) * 64 + 1)
+    if libc.syscall(numbers[0], _POLICIES[policy], words, bits) != 0:
         code = ctypes.get_errno()
-        raise StartError(f"cannot bind memory to nodes {mems}: {_errno(OSError(code, os.strerror(code)))}")
+        raise StartError(f"cannot {policy} memory over nodes {nodes}: {_errno(OSError(code, os.strerror(code)))}")
+    mode = ctypes.c_int(-1)
+    if libc.syscall(numbers[1], ctypes.byref(mode), words, bits, None, ctypes.c_ulong(0)) == 0:
+        found = sum(words[index] << (64 * index) for index in range(len(words)))
+        if (mode.value, found) != (_POLICIES[policy], mask):
+            raise StartError(f"memory policy: set {policy} over nodes {nodes}, kernel has {mode.value} over {found:#x}")
 
 
 def _check(spec: dict[str, Any]) -> None:
@@ -352,7 +369,9 @@ class Shim:
         _identity(spec)
         _join(spec["cgroups"])
         if spec["affinity"]:
-            _set_affinity(spec["affinity"], spec["bind_mems"])
+            _set_affinity(spec["affinity"])
+        if spec.get("memory_policy"):
+            _set_memory_policy(spec["memory_policy"], spec["policy_nodes"])
         _check(spec)
         # Whatever the command leaves behind becomes our child, so that a kill reaches it.
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

@@ -5,6 +5,8 @@ Decides what cannot be run, with the reason. Changes nothing; the only thing it 
 
 from __future__ import annotations
 
+import functools
+import operator
 import os
 import pwd
 from pathlib import PurePosixPath
@@ -30,6 +32,8 @@ class Sets:
         self.exclusive = self.shared = self.mems = 0
         self.cgroups: dict[str, str] = {}
         """Set id -> its directory."""
+        self.policies: dict[str, tuple[str, int]] = {}
+        """Set id -> its memory policy ("" = none) and nodes."""
         self.enforcement = ""
         for resource in resources:
             source = resource.cpu.source
@@ -49,6 +53,7 @@ class Sets:
                 self.shared |= cpus
             self.ids[source.id] = "exclusive" if source.type == _Source.EXCLUSIVE else "shared"
             self.cgroups[source.id] = labels.get("cgroup", "")
+            self.policies[source.id] = labels.get("memory", ""), mems
             self.enforcement = labels.get("enforcement", "")
         if self.ids and not self.affinity and not all(self.cgroups.values()):
             raise LaunchError(f"set {', '.join(self.ids)}: enforcement {self.enforcement!r}, but no cgroup")
@@ -70,6 +75,16 @@ class Sets:
             return str(directory)
         base = directory.parent if kind == "exclusive" else directory.parent.parent
         return str(base / f"mix.{'+'.join(sorted(self.ids))}")
+
+    def memory_policy(self) -> tuple[str, int]:
+        """What the task sets on itself: interleave over the nodes of the sets that ask for it; bind where all ask for
+        that and no cgroup does it; "" for none. And the nodes."""
+        interleaved = [nodes for policy, nodes in self.policies.values() if policy == "interleave"]
+        if interleaved:
+            return "interleave", functools.reduce(operator.or_, interleaved)
+        if self.affinity and all(policy == "bind" for policy, _ in self.policies.values()):
+            return "bind", self.mems
+        return "", 0
 
     def environment(self) -> dict[str, str]:
         return {

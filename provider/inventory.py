@@ -487,6 +487,8 @@ def set_labels(host: Host, state: State, one: CpuSet) -> dict[str, str]:
         "cgroup": host.path(one.id, not one.exclusive),
         "enforcement": host.enforcement,
     }
+    if one.profile.memory.policy != "none":
+        labels["memory"] = one.profile.memory.policy
     if one.blocked:
         labels["blocked"] = cpuset.format_mask(one.blocked)
     return labels

@@ -99,12 +99,20 @@ def with_fields(info: mesos_pb2.TaskInfo, **fields: Any) -> mesos_pb2.TaskInfo:
 
 
 def cpus(
-    kind: str, set_id: str, mask: str, *, enforcement: str = "affinity", cgroup: str = "", mems: str = ""
+    kind: str,
+    set_id: str,
+    mask: str,
+    *,
+    enforcement: str = "affinity",
+    cgroup: str = "",
+    mems: str = "",
+    memory: str = "",
 ) -> mesos_pb2.Resource:
     resource = mesos_pb2.Resource(name="cpus", type=mesos_pb2.Value.SCALAR, scalar={"value": 1})
     resource.cpu.source.type = mesos_pb2.Resource.CpuInfo.Source.Type.Value(kind)
     resource.cpu.source.id = set_id
-    for key, value in {"cpus": mask, "mems": mems, "cgroup": cgroup, "enforcement": enforcement}.items():
+    labels = {"cpus": mask, "mems": mems, "cgroup": cgroup, "enforcement": enforcement, "memory": memory}
+    for key, value in labels.items():
         resource.cpu.source.metadata.labels.add(key=key, value=value)
     return resource
 
@@ -173,6 +181,35 @@ def test_exclusive_and_shared_by_affinity(world: World) -> None:
     assert world.exit().code == 0
     for line in ("PINFOLD_EXCLUSIVE_CPUS=1", "PINFOLD_SHARED_CPUS=0", "PINFOLD_CPUS=0-1"):
         assert line in world.out().splitlines()
+
+
+POLICY = """
+import ctypes, platform
+number = {"x86_64": 239, "aarch64": 236, "riscv64": 236, "ppc64le": 260, "s390x": 269}[platform.machine()]
+mode, nodes = ctypes.c_int(), (ctypes.c_ulong * 16)()
+assert not ctypes.CDLL(None).syscall(number, ctypes.byref(mode), nodes, ctypes.c_ulong(1025), None, ctypes.c_ulong(0))
+print(mode.value, *(64 * i + bit for i, word in enumerate(nodes) for bit in range(64) if word >> bit & 1))
+"""
+"""Its own memory policy: 0 default, 2 bind, 3 interleave, and the nodes."""
+
+
+@pytest.mark.parametrize(
+    ("policies", "seen"), [(["bind"], "2 0"), (["interleave"], "3 0"), ([""], "0"), (["bind", "interleave"], "3 0")]
+)
+def test_memory_policy_of_the_command(world: World, policies: list[str], seen: str) -> None:
+    """Without cgroups; the command's children have it, too."""
+    script = f"{sys.executable} - <<'E'\n{POLICY}E\ngrep -c interleave /proc/self/numa_maps"
+    sets = [cpus("EXCLUSIVE", f"x{i}", "1", mems="0", memory=each) for i, each in enumerate(policies)]
+    world.launcher.launch("f", task(script), "", sets)
+    world.exit()
+    policy, maps = world.out().splitlines()
+    assert policy == seen
+    assert (int(maps) > 0) is seen.startswith("3")
+
+
+def test_a_memory_policy_that_the_kernel_refuses(world: World) -> None:
+    world.launcher.launch("f", task("true"), "", [cpus("EXCLUSIVE", "x", "1", mems="77", memory="bind")])
+    assert "cannot bind memory over nodes [77]: EINVAL" in world.event("failed")[3]
 
 
 def test_signals_are_reset(world: World) -> None:
@@ -598,12 +635,15 @@ def test_real_plain_task_without_a_provider(real: tuple[World, V1Enforcer]) -> N
 def test_real_set_task(real: tuple[World, V1Enforcer]) -> None:
     world, enforcer = real
     enforcer.apply(Desired(plain=1, exclusive={"a": Slot(2)}))
-    resource = cpus("EXCLUSIVE", "a", "1", enforcement="cgroup1", cgroup=enforcer.path("a"), mems="0")
-    world.launcher.launch("f", task(SHOW + "; sleep 0.3"), "", [resource])
+    resource = cpus(
+        "EXCLUSIVE", "a", "1", enforcement="cgroup1", cgroup=enforcer.path("a"), mems="0", memory="interleave"
+    )
+    world.launcher.launch("f", task(SHOW + "; grep -m1 -o interleave /proc/self/numa_maps; sleep 0.3"), "", [resource])
     world.event("started")
     assert len(enforcer.processes("a")) >= 2
     assert world.exit().code == 0
     assert "Cpus_allowed_list:\t1\n" in world.out()
+    assert "interleave\n" in world.out(), "cpuset.mems alone keeps pages inside the nodes and does not spread them"
     assert f":cpuset:/{enforcer.name}/set.a\n" in world.out()
     assert f":cpu:/{enforcer.name}/set.a\n" in world.out()
     wrong = cpus("EXCLUSIVE", "a", "0-1", enforcement="cgroup1", cgroup=enforcer.path("a"))
@@ -627,15 +667,14 @@ def test_real_task_in_an_exclusive_and_a_shared_set(real: tuple[World, V1Enforce
     enforcer.apply(Desired(plain=1, **both, mixed=[("s", "x")]))
     script = "env | grep PINFOLD; " + SHOW + "; while ! test -e stop; do sleep 0.05; done; cat $PINFOLD_CPUSET_FILE"
     world.launcher.launch("f", task(script), "", [shared, exclusive])
-    world.event("started")
+    pid = world.event("started")[3]
     world.until(lambda: f":cpu:/{enforcer.name}/mix.s+x\n" in world.out())
     for line in ("PINFOLD_EXCLUSIVE_CPUS=1", "PINFOLD_SHARED_CPUS=0", "PINFOLD_CPUS=0-1", "Cpus_allowed_list:\t0-1"):
         assert line in world.out().splitlines()
     assert f":cpuset:/{enforcer.name}/mix.s+x\n" in world.out()
-    assert enforcer.processes("x") == enforcer.processes("s", shared=True) != []
+    assert pid in enforcer.processes("x") and pid in enforcer.processes("s", shared=True)
     # The shared set goes on to the exclusive set's CPU, as that lost it: a resize, seen from the kernel.
     enforcer.apply(Desired(plain=2, shared={"s": SharedSlot(2)}, exclusive={"y": Slot(1)}, kept={"x": 0}))
-    pid = enforcer.processes("x")[0]
     assert "Cpus_allowed_list:\t1\n" in Path(f"/proc/{pid}/status").read_text()
     shared.cpu.source.metadata.labels[0].value = "1"
     world.launcher.update_cpus("f", "t", [shared, exclusive])
