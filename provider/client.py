@@ -12,25 +12,20 @@ no call is ever repeated here.
 from __future__ import annotations
 
 import base64
-import contextlib
 import logging
-import socket
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from twisted.internet import defer, error, protocol
-from twisted.internet.endpoints import HostnameEndpoint
-from twisted.internet.interfaces import IStreamClientEndpoint
 from twisted.python.failure import Failure
 from twisted.web import client as web
 from twisted.web.http_headers import Headers
-from twisted.web.iweb import IAgentEndpointFactory, IBodyProducer, IResponse
-from zope.interface import implementer
+from twisted.web.iweb import IResponse
 
-from agent_api.wire import agent_pb2, codec, recordio, resource_provider_pb2
+from agent_api.wire import agent_pb2, codec, mesos_pb2, recordio, resource_provider_pb2
+from provider.connections import Body, Endpoints
 from provider.errors import ConfigError
 
 __all__ = ["MEDIA", "Client", "Handler", "Target", "parse_target"]
@@ -52,9 +47,6 @@ STEADY_SECONDS = 10.0
 """A stream that lasted this long makes the next delay short again."""
 CALL_SECONDS = 30.0
 """Longest wait for the answer to a call, and for the head of the answer to SUBSCRIBE."""
-CONNECT_SECONDS = 10.0
-USER_TIMEOUT_MS = 15000
-"""How long sent data may stay unacknowledged by the peer's kernel before the connection counts as dead."""
 ERROR_TEXT_BYTES = 500
 
 Call = resource_provider_pb2.Call
@@ -144,7 +136,7 @@ class Client:
         self._pool: Any = web.HTTPConnectionPool(reactor, persistent=True)  # type: ignore[no-untyped-call]
         self._pool.maxPersistentPerHost = 1
         self._pool.retryAutomatically = False
-        endpoints = _Endpoints(reactor, ca_file)
+        endpoints = Endpoints(reactor, ca_file)
         # The stream has a connection of its own that is not shared with calls.
         agents: Any = web.Agent
         self._stream_agent = agents.usingEndpointFactory(reactor, endpoints)
@@ -184,7 +176,7 @@ class Client:
             return
         url = self._target.operator_url
         headers = self._headers(None, MEDIA["json"])
-        self._pending = self._call_agent.request(b"POST", url.encode(), headers, _Body(b'{"type":"GET_AGENT"}'))
+        self._pending = self._call_agent.request(b"POST", url.encode(), headers, Body(b'{"type":"GET_AGENT"}'))
         self._pending.addCallback(_with_body)
         self._pending.addTimeout(CALL_SECONDS, self._reactor)
         self._pending.addCallbacks(self._agent_answered, self._not_connected)
@@ -211,7 +203,7 @@ class Client:
             return
         log.debug("subscribing at %s", self._target.shown)
         body = codec.encode(self._handler.subscribe_call(), self._media)
-        self._pending = self._stream_agent.request(b"POST", self._target.url.encode(), self._headers(None), _Body(body))
+        self._pending = self._stream_agent.request(b"POST", self._target.url.encode(), self._headers(None), Body(body))
         self._pending.addTimeout(CALL_SECONDS, self._reactor)
         self._pending.addCallbacks(self._answered, self._not_connected)
         self._pending.addErrback(self._failed)
@@ -268,6 +260,31 @@ class Client:
         )
         self._complained = True
         self._timer = self._reactor.callLater(delay, self._connect)
+
+    # -- asking -----------------------------------------------------------------------------------------------------
+
+    def ask_tasks(self) -> defer.Deferred[list[mesos_pb2.Task] | None]:
+        """The tasks that the agent runs now; None where it does not tell."""
+        body = codec.encode(agent_pb2.Call(type=agent_pb2.Call.GET_TASKS), self._media)
+        asking: Any = self._call_agent.request(
+            b"POST", self._target.operator_url.encode(), self._headers(None), Body(body)
+        )
+        asking.addCallback(_with_body)
+        asking.addTimeout(CALL_SECONDS, self._reactor)
+
+        def answered(answer: tuple[int, bytes]) -> list[mesos_pb2.Task] | None:
+            status, body = answer
+            if status != 200:
+                raise ValueError(f"GET_TASKS was answered with {status}")
+            return list(codec.decode(agent_pb2.Response, body, self._media).get_tasks.launched_tasks)
+
+        def failed(failure: Failure) -> None:
+            log.info("the agent's tasks are not known: %s", _reason(failure))
+
+        asking.addCallbacks(answered)
+        asking.addErrback(failed)
+        result: defer.Deferred[list[mesos_pb2.Task] | None] = asking
+        return result
 
     # -- the stream -------------------------------------------------------------------------------------------------
 
@@ -345,7 +362,7 @@ class Client:
         self._busy = True
         body = codec.encode(call, self._media)
         request = self._call_agent.request(
-            b"POST", self._target.url.encode(), self._headers(self._stream_id), _Body(body)
+            b"POST", self._target.url.encode(), self._headers(self._stream_id), Body(body)
         )
         request.addCallback(lambda response: _with_text(response))
         request.addTimeout(CALL_SECONDS, self._reactor)
@@ -393,77 +410,6 @@ class _Stream(protocol.Protocol):
             if hasattr(transport, way):
                 getattr(transport, way)()
                 return
-
-
-@implementer(IBodyProducer)
-class _Body:
-    """A request body that is at hand."""
-
-    def __init__(self, body: bytes) -> None:
-        self.body = body
-        self.length = len(body)
-
-    def startProducing(self, consumer: Any) -> defer.Deferred[None]:  # noqa: N802
-        consumer.write(self.body)
-        return defer.succeed(None)
-
-    def pauseProducing(self) -> None: ...  # noqa: N802
-
-    def resumeProducing(self) -> None: ...  # noqa: N802
-
-    def stopProducing(self) -> None: ...  # noqa: N802
-
-
-@implementer(IAgentEndpointFactory)
-class _Endpoints:
-    """Connections that notice when the other side is gone."""
-
-    def __init__(self, reactor: Any, ca_file: str | None) -> None:
-        self._reactor = reactor
-        self._ca_file = ca_file
-
-    def endpointForURI(self, uri: Any) -> Any:  # noqa: N802
-        endpoint: Any = HostnameEndpoint(self._reactor, uri.host, uri.port, timeout=CONNECT_SECONDS)
-        if uri.scheme == b"https":
-            endpoint = _over_tls(endpoint, uri.host, self._ca_file)
-        return _Watched(endpoint)
-
-
-def _over_tls(endpoint: Any, host: bytes, ca_file: str | None) -> Any:
-    # Twisted has these only where pyOpenSSL is installed, and http needs none of it.
-    from twisted.internet import endpoints, ssl
-
-    tls: Any = ssl
-    trust = {}
-    if ca_file is not None:
-        authority = tls.Certificate.loadPEM(Path(ca_file).read_bytes())
-        trust["trustRoot"] = tls.trustRootFromCertificates([authority])
-    return endpoints.wrapClientTLS(tls.optionsForClientTLS(host.decode("ascii"), **trust), endpoint)
-
-
-@implementer(IStreamClientEndpoint)
-class _Watched:
-    """Sets keepalive and the user timeout on each connection: a peer that vanished without a word is noticed."""
-
-    def __init__(self, endpoint: Any) -> None:
-        self._endpoint = endpoint
-
-    def connect(self, factory: Any) -> defer.Deferred[Any]:
-        connecting: defer.Deferred[Any] = self._endpoint.connect(factory)
-
-        def connected(made: Any) -> Any:
-            transport = made.transport
-            with contextlib.suppress(AttributeError, OSError):
-                transport.setTcpNoDelay(True)
-                transport.setTcpKeepAlive(True)
-                sock = transport.getHandle()
-                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 10)
-                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 5)
-                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
-                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, USER_TIMEOUT_MS)
-            return made
-
-        return connecting.addCallback(connected)
 
 
 def _read_some(response: IResponse) -> defer.Deferred[str]:

@@ -62,8 +62,11 @@ class Dialect(Protocol):
     def used(self, state: State, resources: Iterable[mesos_pb2.Resource]) -> tuple[set[str], list[str]]:
         """The sets that these published resources are, and why some are none."""
 
-    def groups(self, state: State) -> Mapping[str, str]:
-        """Cgroups of tasks that are to be kept in a set, as the framework named them: path -> set id."""
+    def groups(self, state: State) -> Mapping[str, tuple[str, ...]]:
+        """Cgroups of tasks that are to be kept in sets, as the framework named them: path -> set ids."""
+
+    def containers(self, state: State, tasks: Iterable[mesos_pb2.Task]) -> Mapping[str, tuple[str, ...]]:
+        """The same of the tasks that the agent runs."""
 
     def outgoing(self, call: Call, agent_id: str | None) -> Call:
         """A call as it leaves the process."""
@@ -110,7 +113,10 @@ class Pinfold:
                 named.add(source.id)
         return named, problems
 
-    def groups(self, state: State) -> Mapping[str, str]:
+    def groups(self, state: State) -> Mapping[str, tuple[str, ...]]:
+        return {}
+
+    def containers(self, state: State, tasks: Iterable[mesos_pb2.Task]) -> Mapping[str, tuple[str, ...]]:
         return {}
 
     def outgoing(self, call: Call, agent_id: str | None) -> Call:

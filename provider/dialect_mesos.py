@@ -23,7 +23,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from agent_api.wire import mesos_pb2, resource_provider_pb2
-from provider import cpuset, inventory, operations, reservation
+from provider import cpuset, inventory, mesos_tasks, operations, reservation
 from provider.dialect import Telling
 from provider.errors import ConfigError
 from provider.inventory import Charge, CpuSet, Host, RawKey, State
@@ -130,13 +130,16 @@ class Mesos:
                 )
         return named, problems
 
-    def groups(self, state: State) -> Mapping[str, str]:
+    def groups(self, state: State) -> Mapping[str, tuple[str, ...]]:
         result = {}
         for stack, one in _by_stack(state).items():
             wish = wish_of(stack, "")
             if wish is not None and wish.cgroup is not None:
-                result[wish.cgroup] = one.id
+                result[wish.cgroup] = (one.id,)
         return result
+
+    def containers(self, state: State, tasks: Iterable[mesos_pb2.Task]) -> Mapping[str, tuple[str, ...]]:
+        return mesos_tasks.containers(tasks, lambda resources: self.used(state, resources)[0])
 
     def outgoing(self, call: Call, agent_id: str | None) -> Call:
         """Without anything of Pinfold's own; and no operation without the agent's id, which would end a real agent

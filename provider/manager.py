@@ -36,6 +36,7 @@ from provider.session import Event as Happening
 from provider.session import Session
 from provider.session import State as Standing
 from provider.store import KEPT_ACKNOWLEDGED, Store, StoreError
+from provider.tasks import Tasks
 from provider.topology import Topology
 
 __all__ = ["Manager", "World"]
@@ -94,8 +95,9 @@ class Manager:
         self._wanted = wanted
         self._dialect: Dialect = dialect or Pinfold()
         self._agent_id: str | None = None
-        self._misplaced: list[str] = []
-        """What could not be done for tasks in cgroups of their own."""
+        self.published = 0.0
+        """When tasks were last about to start (Unix time)."""
+        self._tasks = Tasks(self._dialect, world.keep_tasks)
         self.session = Session()
         self.torn_down = False
         """The agent told that this provider was removed: the CPUs were given back, and nothing is done any more."""
@@ -299,7 +301,7 @@ class Manager:
         """The committed sets stay committed: added again, the provider has them again."""
         try:
             busy = self._keeper.release(self.host, self._state)
-            self._world.keep_tasks({}, reconcile.released(self.host, self._state, busy).plain)
+            self._tasks.release(reconcile.released(self.host, self._state, busy).plain)
         except EnforcementError as error:
             log.error("the CPUs could not be given back to plain tasks: %s", error)
         else:
@@ -578,6 +580,7 @@ class Manager:
 
     def _publish(self, publish: Event.PublishResources) -> None:
         """Answer whether the sets that tasks are to use are in force; those that are not are put in force first."""
+        self.published = self._world.clock()
         problems = self._in_force(publish.resources, publish.together)
         call = self._call(Call.UPDATE_PUBLISH_RESOURCES_STATUS)
         answer = call.update_publish_resources_status
@@ -597,22 +600,13 @@ class Manager:
         # One that cannot be had is no problem of the others: its task does not start, and says why.
         mixed = {tuple(sorted(one.set_ids)) for one in together if named.issuperset(one.set_ids)}
         self._keeper.repair(self.host, self._state, self._world.clock(), only=named, mixed=mixed)
-        self._keep_tasks()
+        self._tasks.keep(self.host, self._state)
         return self._keeper.problems(self.host, self._state, named)
 
-    def _keep_tasks(self) -> None:
-        """Keep the tasks that somebody else starts where they belong."""
-        plain = inventory.plain_mask(self.host, self._state)
-        groups = {}
-        for cgroup, set_id in self._dialect.groups(self._state).items():
-            one = self._state.sets[set_id]
-            floating = not one.exclusive and inventory.float_mask(self.host, self._state, one.pool)
-            groups[cgroup] = floating or (one.cpus & self.host.allowed) or plain
-        problems = self._world.keep_tasks(groups, plain)
-        for problem in problems:
-            if problem not in self._misplaced:
-                log.error("%s", problem)
-        self._misplaced = problems
+    def tasks_told(self, tasks: Iterable[mesos_pb2.Task]) -> None:
+        """Take over which tasks a stock agent runs."""
+        self._tasks.told(self._state, tasks)
+        self._tasks.keep(self.host, self._state)
 
     # -- time -------------------------------------------------------------------------------------------------------
 
@@ -623,7 +617,7 @@ class Manager:
         self._save_unsaved()
         if self.session.state is Standing.READY:
             self._outbox.send_due(self._world.clock())
-        self._keep_tasks()
+        self._tasks.keep(self.host, self._state)
         now = self._world.clock()
         if not 0 <= now - self._last_reconcile < RECONCILE_SECONDS:
             self._last_reconcile = now

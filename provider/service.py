@@ -51,6 +51,9 @@ MESOS = ENGINES[1]
 DATABASE = "provider.db"
 """In the work directory."""
 TICK_SECONDS = 1.0
+LOOK_SECONDS = 10.0
+LOOK_OFTEN_SECONDS = 30.0
+"""How often a stock agent's tasks are looked at; and for how long each second after tasks were published."""
 REPORT_SECONDS = 0.05
 """How long a report waits for further changes."""
 
@@ -288,6 +291,9 @@ class Service:
         except BaseException:
             self.close()
             raise
+        self._placing = options.task_cgroup_root is not None
+        self._asking = False
+        self._asked = 0.0
         self._report: Any = None
         self._ticking: Any = None
 
@@ -362,8 +368,25 @@ class Service:
         except Exception:
             # A fault in looking after things must not end the process that answers for the sets.
             log.exception("the periodic check failed; it is tried again")
+        self._look_at_tasks()
         if self.manager.torn_down and self._reactor.running:
             self._reactor.stop()
+
+    def _look_at_tasks(self) -> None:
+        """Ask a stock agent which tasks it runs: often after some were about to start, seldom otherwise."""
+        now = time.time()
+        pause = TICK_SECONDS if 0 <= now - self.manager.published < LOOK_OFTEN_SECONDS else LOOK_SECONDS
+        if self._placing and self.manager.state.sets and not self._asking and not 0 <= now - self._asked < pause * 0.9:
+            self._asking, self._asked = True, now
+
+            def answered(tasks: Any) -> None:
+                self._asking = False
+                if tasks is not None and not self.manager.torn_down:
+                    self.manager.tasks_told(tasks)
+
+            self.client.ask_tasks().addCallback(answered).addErrback(
+                lambda failure: log.error("tasks could not be looked at: %s", failure)
+            )
 
     def _send(self, call: Any) -> None:
         self.client.send(call)

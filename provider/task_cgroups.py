@@ -1,6 +1,6 @@
 """Tasks that somebody else starts, in cgroups that are not ours: kept on the CPUs that are theirs.
 
-A stock Mesos agent starts tasks in cgroups of its own and tells nobody which. Where the operator names the root of
+A stock Mesos agent starts tasks in cgroups of its own, not in those of sets. Where the operator names the root of
 these cgroups, `TaskCgroups.keep` looks at every process below it: those in a cgroup that belongs to a set get the set's
 CPUs, all others are kept off the CPUs of exclusive sets. It does this with scheduling affinity, thread by thread, so
 that no process leaves the cgroup in which Mesos limits, counts and kills it; what a process starts inherits it.

@@ -40,7 +40,7 @@ __all__ = ["provider"]
     type=click.Path(path_type=Path, file_okay=False),
     metavar="D",
     help="With --engine mesos: the cgroup below which the agent starts its tasks. They are kept off the CPUs of "
-    "exclusive sets, and those in a cgroup that a set names (label pinfold.cgroup) are kept in the set.",
+    "exclusive sets, and those that use a set, or are in a cgroup that a set names (label pinfold.cgroup), in the set.",
 )
 @click.option(
     "--config",

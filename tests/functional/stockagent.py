@@ -5,7 +5,8 @@ answers, bodies, and each event of a stream as text whose length the recording g
 
 - an APPLY_OPERATION carries the resource version that the provider told, not the recorded one;
 - an ACKNOWLEDGE_OPERATION_STATUS carries the provider's status uuid, and the operation's that it is about;
-- where a test wants a set, the recorded reservation gets labels, as a framework would have given them;
+- where a test wants a set, the recorded reservation gets labels, as a framework would have given them (and the task
+  that GET_TASKS shows gets that reservation);
 - a stream in protobuf: the recording has the bytes of its first event only; the events after it are the recorded JSON,
   encoded again, with the provider id of that stream.
 
@@ -25,7 +26,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from agent_api.wire import codec, mesos_pb2, recordio, resource_provider_pb2
+from agent_api.wire import agent_pb2, codec, mesos_pb2, recordio, resource_provider_pb2
 from tests.unit.test_dialect_mesos import extensions
 
 Call = resource_provider_pb2.Call
@@ -127,6 +128,8 @@ class StockAgent:
         self.stream: StockStream | None = None
         self.connections: list[socket.socket] = []
         self.tell_id = True
+        self.tasks: str | None = None
+        """What GET_TASKS is answered with, where it is not as recorded."""
         agent = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -179,6 +182,16 @@ class StockAgent:
         self._answer(request, entry["status"], entry["headers"], b"")
 
     def _operator(self, request: BaseHTTPRequestHandler, body: bytes) -> None:
+        media = request.headers["Content-Type"]
+        kind = codec.decode(agent_pb2.Call, body, media).type
+        if kind == agent_pb2.Call.GET_TASKS:
+            entry = RECORDED["4-sched/view-10-running-agent-GET_TASKS"]
+            said = (self.tasks or entry["body"]).encode()
+            if media != "application/json":
+                said = said.replace(self.provider_id("application/json").encode(), self.provider_id(media).encode())
+                said = codec.encode(codec.from_json(agent_pb2.Response, said), media)
+            self._answer(request, entry["status"], entry["headers"], said)
+            return
         assert json.loads(body) == {"type": "GET_AGENT"}
         entry = RECORDED["3-rp/view-0-before-agent-GET_AGENT"]
         if self.tell_id:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +20,7 @@ from tests.functional.stockagent import (
     AGENT_ID,
     DATA,
     FIRST,
+    NO_LABELS,
     RECORDED,
     REFUSED,
     REMOVED,
@@ -206,6 +212,64 @@ def test_the_agent_goes_and_comes_back(agent: StockAgent, process: Process) -> N
     assert agent.status().status.uuid.value == update.status.uuid.value
 
 
+@pytest.mark.parametrize("form", ["json", "protobuf"])
+def test_a_task_that_mesos_starts(agent: StockAgent, process: Process, tmp_path: Path, form: str) -> None:
+    """Its container is found by what the agent tells of it, and kept in the set; others are kept off the set."""
+    if not {0, 1} <= os.sched_getaffinity(0):
+        pytest.skip("CPUs 0 and 1 are needed")
+    command = [sys.executable, "-c", "print('ready', flush=True); import time; time.sleep(120)"]
+    tasks = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
+    try:
+        root = tmp_path / "cgroup/mesos"
+        for path, pid in (
+            (root.parent, None),
+            (root, None),
+            (root / "85703b46-a5d9-43e9-8261-fd0fb66092d6", tasks[0].pid),
+            (root / "0b1c", tasks[1].pid),
+        ):
+            path.mkdir(parents=True, exist_ok=True)
+            (path / "cgroup.procs").write_text("" if pid is None else f"{pid}\n")
+        for task in tasks:
+            assert task.stdout is not None
+            task.stdout.readline()
+            os.sched_setaffinity(task.pid, {0, 1})
+        shown = RECORDED["4-sched/view-10-running-agent-GET_TASKS"]["body"]
+        mine = f'"allocation_info":{{"role":"test"}},{NO_LABELS}}},{{"name":"mem"'
+        agent.tasks = labelled(
+            shown.replace('"allocation_info":{"role":"test"}},{"name":"mem"', mine), profile="whole", set="web-1"
+        )
+        process.start(
+            agent.url,
+            "--engine",
+            "mesos",
+            "--content-type",
+            form,
+            "--task-cgroup-root",
+            str(root),
+            "--log-level",
+            "debug",
+        )
+        stream = agent.subscribed()
+        version = agent.state().resource_version_uuid.value
+        stream.apply(labelled(recorded(FIRST, "op-reserve-1"), profile="whole", set="web-1"), version)
+        assert agent.status().status.state == mesos_pb2.OPERATION_FINISHED
+        published = labelled(recorded(FIRST, '"PUBLISH_RESOURCES"', 5), profile="whole", set="web-1")
+        assert stream.publish(published).status == 1
+        process.until("task cgroup 85703b46-a5d9-43e9-8261-fd0fb66092d6 belongs to set web-1")
+        # Of the set's CPUs, 1 and 5, this host may have the first only.
+        end = time.monotonic() + 20
+        while 1 not in os.sched_getaffinity(tasks[0].pid):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert 0 not in os.sched_getaffinity(tasks[0].pid)
+        assert 0 in os.sched_getaffinity(tasks[1].pid)
+        assert 1 not in os.sched_getaffinity(tasks[1].pid)
+    finally:
+        for task in tasks:
+            task.kill()
+            task.communicate()
+
+
 def test_an_agent_that_refuses_the_provider(agent: StockAgent, process: Process) -> None:
     agent.plan = [REFUSED]
     start(process, agent)
@@ -213,18 +277,15 @@ def test_an_agent_that_refuses_the_provider(agent: StockAgent, process: Process)
     process.until("it refuses this provider's id, type or name")
 
 
-def test_sets_of_the_other_engine(agent: StockAgent, process: Process) -> None:
-    """What was made for a stock agent can be told to Pinfold's; options that do not belong together are refused."""
-    start(process, agent)
-    stream = agent.subscribed()
-    version = agent.state().resource_version_uuid.value
-    stream.apply(labelled(recorded(FIRST, "op-reserve-1"), profile="any"), version)
-    agent.status()
-    process.stop()
-    process.start(agent.url, "--task-cgroup-root", str(process.directory))
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "--task-cgroup-root .*: only with --engine mesos"),
+        (("--engine", "mesos"), "--task-cgroup-root .*: is no cgroup directory"),
+    ],
+)
+def test_a_root_of_cgroups_that_is_none(process: Process, options: tuple[str, ...], words: str) -> None:
+    process.start("http://127.0.0.1:9", "--task-cgroup-root", str(process.directory), *options)
     assert process.process is not None
     assert process.process.wait(30) == 1
-    process.until("--task-cgroup-root")
-    process.start(agent.url, "--engine", "mesos", "--task-cgroup-root", str(process.directory))
-    assert process.process.wait(30) == 1
-    process.until("is no cgroup directory")
+    assert re.search(words, process.text())

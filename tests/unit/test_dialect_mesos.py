@@ -341,7 +341,7 @@ def test_publishing() -> None:
 
 def test_cgroups_of_tasks() -> None:
     state = done(reserve(wanted(2, set="a", cgroup="web"), wanted(2, set="b", cgroup="db/1"))).after
-    assert DIALECT.groups(state) == {"web": "a", "db/1": "b"}
+    assert DIALECT.groups(state) == {"web": ("a",), "db/1": ("b",)}
     for path in ("web", "web/x", "db", "db/1/2"):
         assert f"label pinfold.cgroup: {path!r} and" in refused(reserve(wanted(1, set="c", cgroup=path)), state)
     done(reserve(wanted(1, set="c", cgroup="webs")), state)
@@ -349,6 +349,39 @@ def test_cgroups_of_tasks() -> None:
     outcome = without.decide(context(), State(), Operation(UUID, VERSION, "fw", reserve(wanted(2, cgroup="web"))))
     assert isinstance(outcome, Refusal)
     assert "label pinfold.cgroup: this provider runs without --task-cgroup-root" in outcome.message
+
+
+def running(container: list[str], *resources: Resource) -> mesos_pb2.Task:
+    """A task as GET_TASKS shows it; the ids of its container, the innermost first."""
+    task = mesos_pb2.Task()
+    task.resources.extend(resources)
+    task.statuses.add()
+    if container:
+        one = task.statuses[0].container_status.container_id
+        for index, value in enumerate(container):
+            one.value = value
+            one = one.parent if index + 1 < len(container) else one
+    task.statuses.add()
+    return task
+
+
+def test_containers_of_tasks() -> None:
+    state = done(reserve(wanted(2, set="a"), wanted(2, "batch", set="b"))).after
+    a, b, memory = wanted(1, set="a"), wanted(1, "batch", set="b"), Resource(name="mem")
+    for tasks, found in (
+        ([], {}),
+        ([running(["c1"], a, memory)], {"c1": ("a",)}),
+        ([running(["c1"], a, b)], {"c1": ("a", "b")}),
+        ([running(["c1"], memory), running(["c2"], cpus(1)), running([], a)], {}),
+        (
+            [running(["n1", "c1"], a), running(["n2", "c1"], a)],
+            dict.fromkeys(("c1", "c1/mesos/n1", "c1/mesos/n2"), ("a",)),
+        ),
+        ([running(["n1", "c1"], a), running(["n2", "c1"], b)], {"c1/mesos/n1": ("a",), "c1/mesos/n2": ("b",)}),
+        ([running(["n1", "c1"], a), running(["n2", "c1"], memory)], {"c1/mesos/n1": ("a",)}),
+        ([running([".."], a), running(["a/b"], a), running(["x", ""], a)], {}),
+    ):
+        assert DIALECT.containers(state, tasks) == found
 
 
 def test_what_cannot_be_said_to_a_stock_agent() -> None:
