@@ -80,7 +80,7 @@ def test_a_plain_and_a_shared_task_run_everywhere(host: Machine, known: dict[str
     known["plain"] = host.call(story.launch, "plain", 8, [], 1.0, timeout=120)
     known["batch"], labels = finished(host.call(story.create, "batch", 2, "numa/0", timeout=90))
     assert labels["cgroup"] == f"{BASE}/shared/{known['batch']}" and labels["enforcement"] == "cgroup2"
-    known["shared"] = host.call(story.launch, "shared", 8, [known["batch"]], timeout=120)
+    known["shared"] = host.call(story.launch, "shared", 8, [known["batch"]], 0.0, 1.0, timeout=120)
     assert host.call(story.group, known["plain"]["pid"]) == f"0::{GROUP}/plain"
     assert host.call(story.group, known["shared"]["pid"]) == f"0::{GROUP}/shared/{known['batch']}"
     # The floor, two CPUs, is plain tasks' alone.
@@ -149,6 +149,26 @@ def test_nothing_is_on_exclusive_cpus_while_sets_come_and_go(host: Machine, know
     inside = sum(1 for when, _, _ in samples if any(begin <= when <= end for _, begin, end, _ in times))
     assert inside > 50
     print(f"\n{len(samples)} looks, {inside} of them while one of {len(times)} sets was there, none on its CPUs")
+
+
+def test_a_task_uses_an_exclusive_and_a_shared_set(host: Machine, known: dict[str, Any]) -> None:
+    """It has the CPUs of both and follows both; nobody else gets the exclusive ones."""
+    mine, labels = finished(host.call(story.create, "latency", 2, "numa/3", timeout=90))
+    assert labels["cpus"] == "12-13"
+    task = host.call(story.launch, "both", 4, [mine, known["batch"]], 0.0, 1.0, timeout=120)
+    others = {known["plain"]["pid"]: "0-3,6-7,14-15", known["shared"]["pid"]: "2-3,6-7,14-15"}
+    check(host, {task["pid"]: "2-3,6-7,12-15", known["a"]["pid"]: "4-5", **others})
+    environment = host.call(story.environment, task["pid"])
+    assert environment["PINFOLD_EXCLUSIVE_CPUS"] == "12-13" and environment["PINFOLD_CPUS"] == "2-3,6-7,12-15"
+    assert environment["PINFOLD_SHARED_CPUS"] == "2-3,6-7,14-15"
+    more, labels = finished(host.call(story.create, "latency", 2, "numa/1", timeout=90))
+    assert labels["cpus"] == "6-7"
+    check(host, {task["pid"]: "2-3,12-15", known["plain"]["pid"]: "0-3,14-15"}, 1)
+    assert host.call(story.destroy, more, timeout=90)["state"] == "OPERATION_FINISHED"
+    check(host, {task["pid"]: "2-3,6-7,12-15", known["plain"]["pid"]: "0-3,6-7,14-15"}, 1)
+    assert host.call(story.end_task, task["task_id"], timeout=90) == "TASK_KILLED"
+    assert host.call(story.destroy, mine, timeout=90)["state"] == "OPERATION_FINISHED"
+    check(host, {known["plain"]["pid"]: "0-3,6-7,12-15", known["shared"]["pid"]: "2-3,6-7,12-15"}, 1)
 
 
 def test_an_isolated_set(host: Machine, known: dict[str, Any]) -> None:

@@ -373,8 +373,9 @@ def grow(set_id, cpus, zone):
     )
 
 
-def launch(name, megabytes, set_ids=(), plain=0.0, timeout=90):
-    """A task that burns CPU a quarter of the time (emulation is slow enough): in sets, or plain. The pid of the process that burns, and its status."""
+def launch(name, megabytes, set_ids=(), plain=0.0, amount=None, timeout=90):
+    """A task that burns CPU a quarter of the time (emulation is slow enough): in sets (all of each that is offered, or that
+    many CPUs' worth), or plain. The pid of the process that burns, and its id."""
     framework = STATE["framework"]
     task_id = "%s-%s" % (name, uuid.uuid4())
     agent_id = {}
@@ -385,7 +386,7 @@ def launch(name, megabytes, set_ids=(), plain=0.0, timeout=90):
             mine = of_set(set_id)(resources)
             if not mine:
                 return None
-            found += mine
+            found += [part(mine[0], amount)] if amount else mine
         own = {r["name"]: r for r in resources if "provider_id" not in r and r["name"] in ("cpus", "mem")}
         if "mem" not in own or (plain and own.get("cpus", {"scalar": {"value": 0}})["scalar"]["value"] < plain):
             return None
