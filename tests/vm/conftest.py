@@ -31,7 +31,8 @@ SLOW = 120
 
 
 class Fleet:
-    """One VM for each kernel, booted when it is first asked for; the one that ran before is switched off then."""
+    """One VM for each kernel, and one with systemd, booted when it is first asked for; the one that ran before is switched
+    off then."""
 
     def __init__(self, directories: pytest.TempPathFactory) -> None:
         self.directories = directories
@@ -41,7 +42,8 @@ class Fleet:
         """Why there is no VM with a kernel, found once."""
 
     def running(self, which: str) -> Machine:
-        """The VM with that kernel, up. Skips the test where it cannot be had."""
+        """The VM with that kernel (or "systemd": with the newer one where there is one), up. Skips the test where it
+        cannot be had."""
         if which in self.faults:
             pytest.skip(self.faults[which])
         if which not in self.machines:
@@ -73,7 +75,14 @@ class Fleet:
             self.app = self.app or image.app_image(self.directories.mktemp("app"))
             directory = self.directories.mktemp(which)
             disks = image.root_image(), self.app, image.data_disk(directory / "data.ext4")
-            self.machines[which] = Machine(image.qemu(), image.kernel(which), disks, directory)
+            if which == "systemd":
+                try:
+                    kernel = image.kernel("newer")
+                except Unavailable:
+                    kernel = image.kernel("older")
+                self.machines[which] = Machine(image.qemu(), kernel, disks, directory, image.SYSTEMD)
+            else:
+                self.machines[which] = Machine(image.qemu(), image.kernel(which), disks, directory)
         except Unavailable as exc:
             self.faults[which] = f"no VM with the {which} kernel: {exc}"
             pytest.skip(self.faults[which])

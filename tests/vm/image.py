@@ -25,11 +25,13 @@ __all__ = ["KERNELS", "Kernel", "Qemu", "app_image", "data_disk", "kernel", "qem
 
 PROJECT = Path(__file__).resolve().parents[2]
 AGENT = Path(__file__).parent / "guest" / "agent.py"
+UNITS = PROJECT / "packaging" / "systemd"
 
 KERNELS = {"older": "linux-image-cloud-amd64", "newer": "linux-image-6.12-cloud-amd64"}
 """Meta-packages; the newer one (6.7 and later: remote partitions, cpuset.cpus.exclusive) is not on every mirror."""
 
-ROOT_PACKAGES = ("python3", "busybox-static", "libstdc++6")
+ROOT_PACKAGES = ("python3", "busybox-static", "libstdc++6", "systemd")
+"""The C++ library is google-re2's."""
 MODULES = ("virtio_pci", "virtio_blk", "virtio_console", "virtio_rng", "ext4", "crc32c_generic")
 
 
@@ -87,15 +89,24 @@ def kernel(which: str) -> Kernel:
     return Kernel(release, image, initrd)
 
 
-_INIT = """#!/bin/busybox sh
+SYSTEMD = "pinfold.systemd"
+"""On the kernel's command line: systemd is process 1, and starts our agent and Pinfold's units."""
+
+_INIT = f"""#!/bin/busybox sh
 /bin/busybox mount -t devtmpfs dev /dev
 for module in $(/bin/busybox cat /modules); do /bin/busybox insmod /$module || echo "insmod $module failed"; done
 # Disks by their order on the command line: root, Pinfold, data.
 /bin/busybox mount -t ext4 -o ro /dev/vda /root || exec /bin/busybox poweroff -f
 /bin/busybox mount -t ext4 -o ro /dev/vdb /root/opt
 /bin/busybox mount -t ext4 /dev/vdc /root/data
+/bin/busybox mkdir -p /root/data/lib
+/bin/busybox mount -o bind /root/data/lib /root/var/lib
+/bin/busybox mount -t proc proc /proc
+init="/usr/bin/python3 /sbin/agent.py"
+if /bin/busybox grep -q {SYSTEMD} /proc/cmdline; then init=/lib/systemd/systemd; fi
+/bin/busybox umount /proc
 /bin/busybox umount /dev
-exec /bin/busybox switch_root /root /usr/bin/python3 /sbin/agent.py
+exec /bin/busybox switch_root /root $init
 """
 
 
@@ -136,7 +147,7 @@ def _initrd(tree: Path, release: str, busybox: bytes) -> bytes:
         archive.write(data)
         archive.write(b"\0" * (-archive.tell() % 4))
 
-    for directory in ("bin", "dev", "root"):
+    for directory in ("bin", "dev", "proc", "root"):
         add(directory, stat.S_IFDIR | 0o755)
     add("bin/busybox", stat.S_IFREG | 0o755, busybox)
     add("init", stat.S_IFREG | 0o755, _INIT.encode())
@@ -151,10 +162,63 @@ def _module(name: str) -> str:
     return name.replace("-", "_")
 
 
+_PROGRAMS = "sh mount umount cat ls ps sleep kill dmesg env true false echo sed mkdir"
+_ENVIRONMENT = "PATH=/opt/bin:/usr/bin:/bin PYTHONPATH=/opt PYTHONDONTWRITEBYTECODE=1 HOME=/tmp LC_ALL=C.UTF-8"
+_SERVE = """\
+import os, runpy
+agent = runpy.run_path("/sbin/agent.py")
+os.environ.update(agent["ENVIRONMENT"])
+os.environ.pop("PYTHONPATH")
+os.system("/bin/busybox ifconfig lo 127.0.0.1 up")
+open("/dev/console", "w").write("agent: ready\\n")
+agent["serve"](agent["port"]())
+"""
+# What a machine of flesh has and this one has not: devices to settle, journals, time, terminals, modules.
+_MASKED = """
+systemd-udevd.service systemd-udev-trigger.service systemd-udevd-control.socket systemd-udevd-kernel.socket
+systemd-journald.service systemd-journald.socket systemd-journald-dev-log.socket systemd-journald-audit.socket
+systemd-journal-flush.service systemd-tmpfiles-setup.service systemd-tmpfiles-setup-dev.service
+systemd-tmpfiles-clean.timer systemd-random-seed.service systemd-update-utmp.service
+systemd-update-utmp-runlevel.service systemd-logind.service systemd-sysusers.service systemd-timesyncd.service
+systemd-modules-load.service systemd-sysctl.service systemd-remount-fs.service systemd-machine-id-commit.service
+systemd-user-sessions.service systemd-boot-system-token.service systemd-firstboot.service kmod-static-nodes.service
+getty.target remote-fs.target cryptsetup.target dev-hugepages.mount dev-mqueue.mount sys-kernel-debug.mount
+sys-kernel-tracing.mount sys-kernel-config.mount sys-fs-fuse-connections.mount proc-sys-fs-binfmt_misc.automount
+""".split()
+
+
+def _system_files() -> dict[str, str]:
+    """The guest's own files; a value that starts with "->" is a link. Pinfold's units are the project's, with a drop-in
+    for where things are in here."""
+    units = "etc/systemd/system"
+    here = f"[Service]\nEnvironment={_ENVIRONMENT}\nStandardError=append:/data/agent.log\n"
+    files = {
+        "etc/passwd": "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
+        "etc/group": "root:x:0:\nnogroup:x:65534:\n",
+        "etc/hosts": "127.0.0.1 localhost\n",
+        "etc/hostname": "pinfold-vm\n",
+        "etc/fstab": "",
+        "etc/machine-id": "0123456789abcdef0123456789abcdef\n",
+        "etc/systemd/system.conf": "[Manager]\nDefaultStandardOutput=null\nDefaultStandardError=null\nLogTarget=console\n",
+        "sbin/agent.py": AGENT.read_text(),
+        "sbin/serve.py": _SERVE,
+        f"{units}/default.target": "->/lib/systemd/system/multi-user.target",
+        f"{units}/guest.service": "[Service]\nExecStart=/usr/bin/python3 /sbin/serve.py\n",
+        f"{units}/multi-user.target.wants/guest.service": "->../guest.service",
+        f"{units}/multi-user.target.wants/pinfold-agent.service": "->../pinfold-agent.service",
+        f"{units}/pinfold-agent.service.d/here.conf": here + 'Environment="PINFOLD_AGENT_OPTIONS=--resources mem:1024;disk:100"\n',
+        "usr/bin/env": "->/bin/busybox",
+    }
+    files |= {f"{units}/{unit.name}": unit.read_text() for unit in sorted(UNITS.glob("*.service"))}
+    files |= {f"{units}/{name}": "->/dev/null" for name in _MASKED}
+    return files | {f"bin/{name}": "->busybox" for name in _PROGRAMS.split()}
+
+
 def root_image() -> Path:
-    """The guest's root file system, read-only: Python, busybox's shell, our agent as process 1."""
+    """The guest's root file system, read-only: Python, busybox's shell, our agent as process 1, or systemd."""
     tree = unpacked(ROOT_PACKAGES)
-    key = hashlib.sha256(AGENT.read_bytes() + tree.name.encode() + b"2").hexdigest()[:12]
+    files = _system_files()
+    key = hashlib.sha256(repr((files, tree.name)).encode()).hexdigest()[:12]
     image = cache_root() / f"root-{key}.ext4"
     with locked("root"):
         if image.exists():
@@ -163,31 +227,15 @@ def root_image() -> Path:
         if not compiled.exists():
             guest_python(tree, "-m", "compileall", "-q", "-j1", *(str(p) for p in (tree / "usr/lib").glob("python3*")))
             compiled.touch()
-        for name in ("proc", "sys", "dev", "run", "tmp", "opt", "data", "etc", "var", "root", "sbin", "bin"):
-            (tree / name).mkdir(exist_ok=True)
-        for name in (
-            "sh",
-            "mount",
-            "umount",
-            "cat",
-            "ls",
-            "ps",
-            "sleep",
-            "kill",
-            "dmesg",
-            "env",
-            "true",
-            "false",
-            "echo",
-        ):
-            link = tree / "bin" / name
-            if not link.exists() and not link.is_symlink():
-                link.symlink_to("busybox")
-        shutil.copyfile(AGENT, tree / "sbin/agent.py")
-        (tree / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n")
-        (tree / "etc/group").write_text("root:x:0:\nnogroup:x:65534:\n")
-        (tree / "etc/hosts").write_text("127.0.0.1 localhost\n")
-        (tree / "etc/hostname").write_text("pinfold-vm\n")
+        for name in ("proc", "sys", "dev", "run", "tmp", "opt", "data", "var/lib", "root"):
+            (tree / name).mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            path = tree / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.name in _PROGRAMS.split() and path.exists():
+                continue  # the package's own
+            path.unlink(missing_ok=True)
+            path.symlink_to(text[2:]) if text.startswith("->") else path.write_text(text)
         with publish(image) as scratch:
             _ext4(scratch, tree)
     return image

@@ -35,10 +35,13 @@ class TooSlow(GuestError):
 
 
 class Machine:
-    """`disks` in the order root, Pinfold (both read-only), data. `start` boots and waits for the agent."""
+    """`disks` in the order root, Pinfold (both read-only), data. `append` goes to the kernel's command line. `start`
+    boots and waits for the agent."""
 
-    def __init__(self, qemu: Qemu, kernel: Kernel, disks: tuple[Path, Path, Path], directory: Path) -> None:
-        self.qemu, self.kernel, self.disks, self.directory = qemu, kernel, disks, directory
+    def __init__(
+        self, qemu: Qemu, kernel: Kernel, disks: tuple[Path, Path, Path], directory: Path, append: str = ""
+    ) -> None:
+        self.qemu, self.kernel, self.disks, self.directory, self.append = qemu, kernel, disks, directory, append
         self.console = directory / "console.log"
         self.boots = 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -66,7 +69,7 @@ class Machine:
             distance = 10 if a == b else 12 if a // 2 == b // 2 else 32
             words += ["-numa", f"dist,src={a},dst={b},val={distance}"]
         words += ["-kernel", str(self.kernel.image), "-initrd", str(self.kernel.initrd)]
-        words += ["-append", "console=ttyS0 loglevel=4 panic=-1 mitigations=off"]
+        words += ["-append", f"console=ttyS0 loglevel=4 panic=-1 mitigations=off {self.append}"]
         for file, extra in ((root, ",readonly=on"), (app, ",readonly=on"), (data, ",cache=writeback")):
             words += ["-drive", f"file={file},if=virtio,format=raw{extra}"]
         words += ["-serial", f"file:{self.console}", "-device", "virtio-rng-pci", "-device", "virtio-serial-pci"]

@@ -1,7 +1,7 @@
 """Pinfold as installed, in a VM: sets, tasks, memory, a CPU that goes, deaths, and a power failure.
 
-In the VM that test_vm has left clean (and booted again after the power failure); the tests follow each other in this
-order, each begins where the last one ended.
+systemd is process 1 and runs the units of packaging/systemd. One boot, and one after the power failure; the tests follow
+each other in this order, each begins where the last one ended.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ BASE = f"/sys/fs/cgroup{GROUP}"
 
 @pytest.fixture(scope="module")
 def host(fleet: Fleet) -> Machine:
-    """The newer kernel where there is one, with the agent running and the provider ready."""
-    try:
-        made = fleet.running("newer")
-    except pytest.skip.Exception:
-        made = fleet.running("older")
+    """The newer kernel where there is one and systemd, the agent running as its unit, the provider ready."""
+    made = fleet.running("systemd")
     made.call(story.write_files)
     began = time.monotonic()
-    made.call(story.start_agent, timeout=260)
-    made.run("pinfold", "provider-config", "add", "/data/config.json", timeout=240)
+    made.call(story.wait_agent, timeout=260)
+    try:
+        made.run("pinfold", "provider-config", "add", "/data/config.json", timeout=240)
+    except GuestError:
+        print(made.call(story.logs))
+        raise
     assert made.call(story.ready, timeout=240) == sorted(story.PROFILES["profile_matrix"])
     print(f"\nready {time.monotonic() - began:.1f} s after the agent's start")
     made.call(story.subscribe, timeout=90)
@@ -211,10 +212,10 @@ def test_drift_is_repaired(host: Machine, known: dict[str, Any]) -> None:
 def test_provider_and_agent_die(host: Machine, known: dict[str, Any]) -> None:
     """Tasks stay where they are; the sets are there again."""
     names = ("plain", "shared", "a", "b")
-    host.call(story.kill_provider)
-    host.call(story.kill_agent)
+    host.call(story.kill, "provider")
+    before = host.call(story.kill, "agent")
     assert all(host.call(story.alive, known[name]["pid"]) for name in names)
-    host.call(story.start_agent, timeout=260)
+    assert host.call(story.wait_agent, before, timeout=260) != before, "systemd started it again"
     host.call(
         story.wait_sets, {known[name]: {"state": "OK"} for name in ("latency", "kept", "batch")}, 120, timeout=150
     )
@@ -246,8 +247,7 @@ def test_the_power_fails(host: Machine, known: dict[str, Any]) -> None:
     framework_id = host.call(story.framework_id)
     host.kill()
     host.start()
-    assert host.call(story.file, f"{BASE}/plain/cpuset.cpus") == "No such file or directory"
-    host.call(story.start_agent, timeout=260)
+    host.call(story.wait_agent, timeout=260)
     host.call(story.resubscribe, framework_id, timeout=60)
     found = host.call(story.wait_sets, {known[name]: {"state": "OK"} for name in ("kept", "batch")}, 200, timeout=230)
     assert found[known["kept"]]["cpus"] == "8-11" and found[known["latency"]]["cpus"] == "4-5"

@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -18,9 +17,6 @@ import urllib.request
 import uuid
 
 AGENT, MASTER = "http://127.0.0.1:5051", "http://127.0.0.1:5050"
-WORK = "/data/pinfold"
-TOP = "/sys/fs/cgroup"
-SETS, UNIT = TOP + "/pinfold.slice/pinfold-sets.service", TOP + "/pinfold.slice/pinfold-agent.service"
 BURN = """import sys, time
 memory = bytearray(int(sys.argv[2]) << 20)
 for at in range(0, len(memory), 4096):
@@ -161,63 +157,43 @@ def part(resource, amount):
 
 
 def write_files():
-    os.makedirs(WORK, exist_ok=True)
     for name, text in (("burn.py", BURN), ("profiles.json", json.dumps(PROFILES)), ("config.json", json.dumps(CONFIG))):
         with open("/data/" + name, "w") as file:
             file.write(text)
 
 
-def write(path, text):
-    handle = os.open(path, os.O_WRONLY)
-    try:
-        os.write(handle, text.encode())
-    finally:
-        os.close(handle)
-
-
-def make_units():
-    """The cgroups of packaging/systemd's units, as systemd makes them: the sets' is delegated, and nobody is in it."""
-    for above, path in ((TOP, TOP + "/pinfold.slice"), (TOP + "/pinfold.slice", SETS), (TOP + "/pinfold.slice", UNIT)):
-        write(above + "/cgroup.subtree_control", "+cpuset +cpu +memory")
-        os.makedirs(path, exist_ok=True)
-    os.setxattr(SETS, "user.delegate", b"1")
-
-
-def start_agent():
-    """As systemd starts pinfold-agent.service. Until it answers."""
-    make_units()
-    log = open("/data/agent.log", "ab")
-    command = "echo $$ > %s/cgroup.procs; exec pinfold agent --work-dir %s --cgroup-root %s --resources '%s'"
-    STATE["agent"] = subprocess.Popen(
-        ["/bin/sh", "-c", command % (UNIT, WORK, SETS, "mem:1024;disk:100")],
-        stdout=log, stderr=log, env=ENVIRONMENT, start_new_session=True,  # noqa: F821  the guest agent's
-    )  # fmt: skip
+def wait_agent(but=0):
+    """Until the agent answers that systemd has started (not the one with the pid `but`): its pid."""
     until = time.monotonic() + 240
     while True:
+        pid = running(b"agent")
         try:
-            urllib.request.urlopen(AGENT + "/health", timeout=5).read()
-            return STATE["agent"].pid
+            if pid and pid != but:
+                urllib.request.urlopen(AGENT + "/health", timeout=5).read()
+                return pid
         except OSError:
-            if STATE["agent"].poll() is not None or time.monotonic() > until:
-                raise RuntimeError("agent: exit %s\n%s" % (STATE["agent"].poll(), logs()))
-            time.sleep(0.2)
+            pass
+        if time.monotonic() > until:
+            raise RuntimeError("no agent answers (pid %s)\n%s" % (pid, logs()))
+        time.sleep(0.2)
 
 
-def kill_agent():
-    STATE["agent"].send_signal(signal.SIGKILL)
-    STATE["agent"].wait()
-
-
-def kill_provider():
-    """kill -9; the agent starts it again. Returns the pid it had."""
+def running(command):
+    """The pid of pinfold COMMAND --work-dir; None where it does not run."""
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError):
                 words = open("/proc/%s/cmdline" % name, "rb").read().split(b"\0")
-                if b"provider" in words and b"--work-dir" in words:
-                    os.kill(int(name), signal.SIGKILL)
+                if command in words and b"--work-dir" in words and b"--check" not in words:
                     return int(name)
-    raise RuntimeError("no provider runs")
+    return None
+
+
+def kill(command):
+    """kill -9; the provider is started again by the agent, the agent by systemd. Returns the pid it had."""
+    pid = running(command.encode())
+    os.kill(pid, signal.SIGKILL)
+    return pid
 
 
 def logs():
