@@ -197,7 +197,7 @@ def _system_files() -> dict[str, str]:
         "etc/group": "root:x:0:\nnogroup:x:65534:\n",
         "etc/hosts": "127.0.0.1 localhost\n",
         "etc/hostname": "pinfold-vm\n",
-        "etc/fstab": "",
+        "etc/fstab": "tmpfs /tmp tmpfs mode=1777 0 0\n",
         "etc/machine-id": "0123456789abcdef0123456789abcdef\n",
         "etc/systemd/system.conf": "[Manager]\nDefaultStandardOutput=null\nDefaultStandardError=null\nLogTarget=console\n",
         "sbin/agent.py": AGENT.read_text(),
