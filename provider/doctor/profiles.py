@@ -37,7 +37,7 @@ def wishes(facts: Facts, layout: Layout, name: str, profile: Profile) -> Iterato
     for cpus in facts.cgroups.sets.values():
         taken |= cpus
     host = _host(facts, layout)
-    if reason := unplaceable(host, profile):
+    if reason := _why_never(host, profile):
         yield Finding(topic, BAD, f"No set of it fits here, whatever is free: {reason}.", "Change the profile.")
         return
     mems = host.allowed_mems
@@ -46,6 +46,15 @@ def wishes(facts: Facts, layout: Layout, name: str, profile: Profile) -> Iterato
     if ever:
         words = f"A set can have up to {ever} CPUs" + ("." if now == ever else f", now up to {now}.")
         yield Finding(topic, OK, words)
+
+
+def _why_never(host: Host, profile: Profile) -> str:
+    steps = unplaceable(host, profile)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return str(end.value)
 
 
 def _host(facts: Facts, layout: Layout) -> Host:
