@@ -24,7 +24,7 @@ from typing import Any
 from twisted.internet.interfaces import IReadDescriptor
 from zope.interface import implementer
 
-from agent_api import cgroup_paths, memory, shim
+from agent_api import cgroup_paths, memory, sandboxes, shim
 from agent_api.core.sandbox import task_path
 from agent_api.task_spec import LaunchError, Sets, argv_of, check_container, environment_of, ids, show, switch_to
 from agent_api.wire import mesos_pb2
@@ -52,22 +52,6 @@ class Exit:
     message: str = ""
     out_of_memory: bool = False
     """The kernel killed of it for its limit."""
-
-
-def _set_aside(path: Path) -> None:
-    """Out of the way with the directory of a task of the same id that is over. Raises OSError."""
-    if not path.exists():
-        return
-    claim = shim.trusted_json(path / "pid.json") or {}
-    pid = int(claim.get("pid") or 0)
-    running = pid and claim.get("boot_id") == shim.boot_id() and shim.process_start(pid) == claim.get("start_ticks")
-    if running or not (claim or (path / "exit.json").exists()):
-        return
-    number = 1
-    while (aside := path.with_name(f"{path.name}~{number}")).exists():
-        number += 1
-    path.rename(aside)
-    log.info("%s: of an earlier task with this id, kept as %s", path, aside.name)
 
 
 @implementer(IReadDescriptor)
@@ -173,7 +157,7 @@ class Launcher:
             return
         entry = self._tasks[key] = _Task(*key, Path(self.sandbox(*key)))
         try:
-            _set_aside(entry.path)
+            sandboxes.set_aside(entry.path)
             if (entry.path / "spec.json").exists():
                 log.info("%s: launched again, has a directory from before", entry)
             else:

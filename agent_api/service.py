@@ -25,7 +25,7 @@ from twisted.internet.defer import Deferred, DeferredLock, inlineCallbacks, retu
 from twisted.internet.error import CannotListenError
 from twisted.internet.task import LoopingCall
 
-from agent_api import memory
+from agent_api import memory, sandboxes
 from agent_api.core import effects
 from agent_api.core.master import Master
 from agent_api.core.model import Options
@@ -77,6 +77,7 @@ class Settings:
     cgroup_root: str = "auto"
     cgroup_name: str = "pinfold"
     offer_timeout: float | None = None
+    gc_delay: float = sandboxes.GC_DELAY
     flags: dict[str, str] = field(default_factory=dict)
 
 
@@ -105,6 +106,7 @@ class Agent:
         self.agent_url = self.master_url = ""
         self._listening: list[Any] = []
         self._ticker: LoopingCall | None = None
+        self._sweeper: sandboxes.Sweeper | None = None
         self._streams: dict[str, Stream] = {}
         self._operators: set[Stream] = set()
         self._busy = False
@@ -210,6 +212,13 @@ class Agent:
         self._ticker = LoopingCall(self.notify, lambda now: None)
         self._ticker.clock = self.reactor
         self._ticker.start(TICK_SECONDS, now=False)
+        self._sweeper = sandboxes.Sweeper(
+            self.reactor,
+            self.launcher.work_dir,
+            self.settings.gc_delay,
+            lambda: {self.launcher.sandbox(*key) for key in self.master.task_keys()},
+        )
+        self._sweeper.start()
         content = {"agent": self.agent_url, "master": self.master_url, "pid": os.getpid()}
         endpoints = Path(self.settings.work_dir) / "endpoints.json"
         partial = endpoints.with_name("endpoints.json.new")
@@ -258,6 +267,8 @@ class Agent:
         self._broken = True
         if self._ticker is not None and self._ticker.running:
             self._ticker.stop()
+        if self._sweeper is not None:
+            self._sweeper.stop()
         for stream in [*self._streams.values(), *self._operators]:
             stream.close()
         for listening in self._listening:

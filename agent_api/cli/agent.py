@@ -115,6 +115,14 @@ def _read_config(ctx: click.Context, option: click.Parameter, path: str | None) 
     metavar="SECONDS",
     help="Take offers back after this time. Default: never.",
 )
+@click.option(
+    "--gc-delay",
+    default=604800.0,
+    show_default=True,
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Remove a task's directory this long after its end.",
+)
 @click.option("--log-level", default="info", show_default=True, type=click.Choice(LEVELS, case_sensitive=False))
 @click.pass_context
 def agent(ctx: click.Context, /, **options: Any) -> None:
@@ -192,6 +200,7 @@ def _settings(options: dict[str, Any]) -> Any:
         cgroup_root=options["cgroup_root"],
         cgroup_name=options["cgroup_name"],
         offer_timeout=options["offer_timeout"],
+        gc_delay=options["gc_delay"],
         flags=shown,
     )
 

@@ -103,6 +103,10 @@ class Master:
 
     # Tasks
 
+    def task_keys(self) -> list[tuple[str, str]]:
+        """(framework's id, task's id) of each task of which something is still to happen or to be told."""
+        return list(self.world.tasks)
+
     def task_started(
         self, framework_id: str, task_id: str, pid: int, start_ticks: int, boot_id: str, now: float, note: str = ""
     ) -> None:
