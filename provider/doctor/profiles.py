@@ -9,11 +9,13 @@ from collections.abc import Iterator
 
 from profiles.mapping import Profile
 from provider import allocator, cpuset
+from provider.catalogue import at_once
 from provider.cpuset import format_mask
 from provider.doctor.cgroups import has_partitions
 from provider.doctor.values import BAD, OK, WARN, Facts, Finding
 from provider.inventory import Host
 from provider.layout import Layout
+from provider.power_rules import clipped, unmet
 from provider.report import unplaceable
 from provider.topology import Topology, match_devices
 
@@ -37,7 +39,7 @@ def wishes(facts: Facts, layout: Layout, name: str, profile: Profile) -> Iterato
     for cpus in facts.cgroups.sets.values():
         taken |= cpus
     host = _host(facts, layout)
-    if reason := _why_never(host, profile):
+    if reason := at_once(unplaceable(host, profile)):
         yield Finding(topic, BAD, f"No set of it fits here, whatever is free: {reason}.", "Change the profile.")
         return
     mems = host.allowed_mems
@@ -46,15 +48,6 @@ def wishes(facts: Facts, layout: Layout, name: str, profile: Profile) -> Iterato
     if ever:
         words = f"A set can have up to {ever} CPUs" + ("." if now == ever else f", now up to {now}.")
         yield Finding(topic, OK, words)
-
-
-def _why_never(host: Host, profile: Profile) -> str:
-    steps = unplaceable(host, profile)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return str(end.value)
 
 
 def _host(facts: Facts, layout: Layout) -> Host:
@@ -87,7 +80,11 @@ def _unmet(facts: Facts, layout: Layout, profile: Profile) -> Iterator[tuple[str
     if profile.device is not None:
         yield from _device(host, profile)
     if profile.power is not None:
-        yield from _power(facts, profile)
+        pool = layout.pools[profile.pool]
+        if reason := unmet(facts.policies, profile.power, pool):
+            yield BAD, f"It sets power, and no CPU of its pool can have it: {reason}.", "Change the profile's power."
+        elif words := clipped(facts.policies, profile.power, pool):
+            yield WARN, f"{words}.", "Change the profile's power."
     if profile.memory.policy == "interleave" and (profile.memory.nodes or 0) > len(host.nodes):
         level = BAD if profile.memory.mode == "required" else WARN
         yield level, f"It interleaves over {profile.memory.nodes} nodes, the host has {len(host.nodes)}.", ""
@@ -106,23 +103,3 @@ def _device(host: Topology, profile: Profile) -> Iterator[tuple[str, str, str]]:
         return
     if not found:
         yield level, f"No device here matches {wish.match!r}.", "pinfold topology lists the devices."
-
-
-def _power(facts: Facts, profile: Profile) -> Iterator[tuple[str, str, str]]:
-    wish = profile.power
-    assert wish is not None
-    if not facts.governors:
-        yield WARN, "It sets power, and there is no cpufreq here: that part has no effect.", ""
-        return
-    if wish.governor and facts.available_governors and wish.governor not in facts.available_governors:
-        names = ", ".join(sorted(facts.available_governors))
-        yield WARN, f"There is no governor {wish.governor!r} here, but {names}.", "Load its module, or change it."
-    preference = wish.energy_performance_preference
-    if preference and preference not in facts.preferences:
-        names = ", ".join(sorted(facts.preferences)) or "none"
-        yield WARN, f"There is no energy_performance_preference {preference!r} here; there are: {names}.", ""
-    if facts.frequencies:
-        low, high = facts.frequencies
-        for word, value in (("min_mhz", wish.min_mhz), ("max_mhz", wish.max_mhz)):
-            if value is not None and not low <= value <= high:
-                yield WARN, f"power.{word} {value} is outside of what the CPUs have, {low} to {high} MHz.", ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from provider import cgroups, sysfs
@@ -16,8 +17,9 @@ from provider.cgroups.detect import Mount, cgroup_mounts
 from provider.cpuset import CpuListError, parse
 from provider.doctor.values import Cgroups, Facts
 from provider.errors import EnforcementError
+from provider.power import CpuFreq
+from provider.power_rules import GOVERNOR
 from provider.sysfs_files import Files
-from provider.topology import Topology
 
 __all__ = ["read"]
 
@@ -57,17 +59,16 @@ def read(root: str | Path = "/", cgroup_root: str = "auto", cgroup_name: str = "
     fs: Fs = Below(root) if root.rstrip("/") else RealFs()
     place = fs if cgroup_root in ("auto", "none") else RealFs()
     enforcer = cgroups.detect(cgroup_root, cgroup_name, proc_root="/proc", fs=place)
-    governors, available, preferences, frequencies = _frequency(files, host)
+    cpufreq = CpuFreq(Path(root), "")
+    policies = cpufreq.policies(host.online)
     return Facts(
         host=host,
         cgroups=_cgroups(enforcer, cgroup_mounts("/proc", place), place, cgroup_root, cgroup_name),
         kernel=_kernel(files),
         systemd=(files.text("proc/1/comm") or "").strip() == "systemd" or bool(files.names("run/systemd/system")),
         smt=(files.text(f"{CPU}/smt/control") or "").strip(),
-        governors=governors,
-        available_governors=available,
-        preferences=preferences,
-        frequencies=frequencies,
+        governors=_governors(cpufreq, policies),
+        policies=policies,
         numa_balancing=files.number("proc/sys/kernel/numa_balancing"),
         thp=_chosen(files.text("sys/kernel/mm/transparent_hugepage/enabled") or ""),
     )
@@ -87,28 +88,13 @@ def _chosen(text: str) -> str:
     return found[1] if found else ""
 
 
-def _frequency(
-    files: Files, host: Topology
-) -> tuple[dict[str, int], frozenset[str], frozenset[str], tuple[int, int] | None]:
-    """(governor -> CPUs, governors that there are, energy preferences, (least, greatest MHz))."""
+def _governors(cpufreq: CpuFreq, cpus: Iterable[int]) -> dict[str, int]:
+    """governor -> the CPUs that have it now."""
     governors: dict[str, int] = {}
-    available: set[str] = set()
-    preferences: set[str] = set()
-    limits: list[int] = []
-    for policy in files.numbered(f"{CPU}/cpufreq", "policy", 1 << 16):
-        path = f"{CPU}/cpufreq/policy{policy}"
-        words = (files.text(f"{path}/affected_cpus") or files.text(f"{path}/related_cpus") or str(policy)).split()
-        cpus = 0
-        for word in words:
-            cpus |= _mask(word)
-        name = (files.text(f"{path}/scaling_governor") or "").strip()
-        if name and cpus & host.online:
-            governors[name] = governors.get(name, 0) | cpus & host.online
-        available.update((files.text(f"{path}/scaling_available_governors") or "").split())
-        preferences.update((files.text(f"{path}/energy_performance_available_preferences") or "").split())
-        ends = (files.number(f"{path}/cpuinfo_min_freq"), files.number(f"{path}/cpuinfo_max_freq"))
-        limits += [kilohertz // 1000 for kilohertz in ends if kilohertz]
-    return governors, frozenset(available), frozenset(preferences), (min(limits), max(limits)) if limits else None
+    for cpu in cpus:
+        if name := cpufreq.read(cpu).get(GOVERNOR):
+            governors[name] = governors.get(name, 0) | 1 << cpu
+    return governors
 
 
 # --- cgroups ----------------------------------------------------------------------------------------------------

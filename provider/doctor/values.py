@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from provider.power_rules import Policy
 from provider.topology import Topology
 
 __all__ = ["BAD", "OK", "WARN", "Cgroups", "Facts", "Finding"]
@@ -69,11 +70,8 @@ class Facts:
     """sys/devices/system/cpu/smt/control."""
     governors: Mapping[str, int] = field(default_factory=dict)
     """cpufreq governor -> the CPUs that have it."""
-    available_governors: frozenset[str] = frozenset()
-    frequencies: tuple[int, int] | None = None
-    """Least and greatest MHz that the hardware has."""
-    preferences: frozenset[str] = frozenset()
-    """energy_performance_available_preferences."""
+    policies: Mapping[int, Policy] = field(default_factory=dict)
+    """What the cpufreq of each CPU offers."""
     numa_balancing: int | None = None
     thp: str = ""
     """The chosen word of sys/kernel/mm/transparent_hugepage/enabled."""

@@ -12,6 +12,7 @@ from profiles.mapping import parse_document
 from provider import topology
 from provider.doctor import BAD, OK, WARN, Cgroups, Facts, Finding, examine
 from provider.layout import Config, PoolConfig
+from provider.power_rules import Policy
 from tests.unit.machines import D16, H28, Q16, U4
 
 V2 = Cgroups(kind="cgroup2", root="/sys/fs/cgroup/unit", controllers=frozenset({"cpuset", "cpu", "memory"}))
@@ -148,6 +149,11 @@ def profile(cpuset: dict[str, Any], given: Facts = GOOD, config: Config | None =
     return [(finding.level, finding.sentence) for finding in of(examine(given, config, entries), "profile p")]
 
 
+FREQUENCIES = facts(
+    policies={cpu: Policy(1 << cpu, ("performance", "powersave"), 800_000, 3_600_000) for cpu in range(16)}
+)
+
+
 @pytest.mark.parametrize(
     ("cpuset", "given", "level", "words"),
     [
@@ -163,10 +169,11 @@ def profile(cpuset: dict[str, Any], given: Facts = GOOD, config: Config | None =
         ({"core_kind": "efficiency"}, facts(H28), OK, "up to 12 CPUs"),
         ({"device": {"match": "net:eth7"}}, GOOD, BAD, "No device here matches 'net:eth7'"),
         ({"device": {"match": "net:eth7", "affinity": "preferred"}}, GOOD, WARN, "No device here"),
-        ({"power": {"governor": "performance"}}, facts(governors={}), WARN, "no cpufreq here"),
-        ({"power": {"governor": "userspace"}}, facts(available_governors=frozenset({"a", "b"})), WARN, "but a, b"),
-        ({"power": {"max_mhz": 9000}}, facts(frequencies=(800, 3600)), WARN, "max_mhz 9000 is outside"),
-        ({"power": {"energy_performance_preference": "power"}}, GOOD, WARN, "there are: none"),
+        ({"power": {"governor": "performance"}}, GOOD, BAD, "it has no cpufreq"),
+        ({"power": {"governor": "performance"}}, FREQUENCIES, OK, "up to 15"),
+        ({"power": {"governor": "userspace"}}, FREQUENCIES, BAD, "is none of performance, powersave"),
+        ({"power": {"max_mhz": 9000}}, FREQUENCIES, WARN, "max_mhz 9000 is outside"),
+        ({"power": {"energy_performance_preference": "power"}}, FREQUENCIES, BAD, "its driver has none"),
         ({"memory": {"policy": "interleave", "mode": "required", "nodes": 5}}, GOOD, BAD, "over 5 nodes"),
         ({"memory": {"policy": "interleave", "nodes": 5}}, GOOD, WARN, "over 5 nodes"),
         ({"core_siblings": "denied"}, facts(D16), OK, "up to 14 CPUs"),
