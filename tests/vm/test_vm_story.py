@@ -137,7 +137,7 @@ def test_a_set_grows(host: Machine, known: dict[str, Any]) -> None:
 def test_nothing_is_on_exclusive_cpus_while_sets_come_and_go(host: Machine, known: dict[str, Any]) -> None:
     pids = [known[name]["pid"] for name in ("plain", "shared", "a", "b")]
     host.call(story.sample, pids)
-    times = host.call(story.come_and_go, 4, "latency", ["numa/1", "numa/3"], timeout=300)
+    times = host.call(story.come_and_go, 4, "latency", ["numa/1", "numa/3"], timeout=900)
     samples = host.call(story.sampled, timeout=60)
     assert len(samples) > 200
     wrong = [
