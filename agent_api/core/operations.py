@@ -385,6 +385,7 @@ def _acknowledge(world: World, provider: Provider | None, operation: Operation, 
         event.acknowledge_operation_status.operation_uuid.value = operation.uuid
         world.to_provider(provider, event)
     if status.state in TERMINAL_OPERATIONS:
+        operation.unacknowledged = []  # what came before is of no interest any more
         world.remember(operation)
 
 

@@ -57,6 +57,8 @@ def advance(
         status.message = message
     if reason is not None:
         status.reason = reason
+    if source != Status.SOURCE_MASTER:
+        status.executor_id.value = task.key[1]  # of each task its own, as Mesos shows command tasks
     if task.launched:
         _container(world, task, status)
     if source != Status.SOURCE_MASTER:

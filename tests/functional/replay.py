@@ -125,8 +125,6 @@ class Live:
     taken: set[int] = field(default_factory=set)
     last: int = -1
     closed: bool = False
-    kept: list[str] = field(default_factory=list)
-    """Offers of ours that Mesos had taken back by now: they stand for the ones that it made instead."""
 
     @property
     def recorded(self) -> list[dict[str, Any]]:
@@ -207,6 +205,8 @@ class Replay:
         for name, port in (("agent", 15051), ("master", 15050)):
             self.ids.bind(f"127.0.0.1:{port}", "{}:{}".format(*self.addresses[name]))
         self.streams: list[Live] = []
+        self.used: set[str] = set()
+        """Offers of ours that were accepted or declined."""
         self.found: list[Difference] = []
 
     def run(self) -> list[Difference]:
@@ -243,6 +243,9 @@ class Replay:
             if name == "Content-Length":
                 value = str(len(body))
             headers.append((name, self.ids.translate(value)))
+        for part in ("accept", "decline"):
+            if f'"{part}"' in request.get("body", ""):
+                self.used.update(one["value"] for one in json.loads(body)[part]["offer_ids"])
         return request["method"], self.ids.translate(request["path"]), headers, body
 
     def _call(self, step: Step) -> None:
@@ -342,17 +345,21 @@ class Replay:
         kind = recorded["type"]
         wanted = _identity(self.ids.values(recorded))
 
-        def found() -> int | None:
+        def found(content: bool) -> int | None:
             for number, event in enumerate(live.stream.events):
-                if number not in live.taken and event["type"] == kind and _identity(event) == wanted:
+                same = number not in live.taken and event["type"] == kind and _identity(event) == wanted
+                if same and (not content or _offered(event) == _offered(recorded)):
                     return number
             return None
 
-        live.stream.wait(lambda: found() is not None or live.stream.ended, deadline - time.monotonic())
-        number = found()
+        live.stream.wait(lambda: found(True) is not None or live.stream.ended, deadline - time.monotonic())
+        number = found(True)
+        if number is None:
+            number = found(False)
         if number is None:
             self._report([Difference(live.name, "event", f"{kind}{wanted}", recorded, None)])
-            self._keep_offers(live, recorded)
+            if kind == "OFFERS":
+                self._stand_in(live, recorded)
             return
         live.taken.add(number)
         if number < live.last and kind != "HEARTBEAT":
@@ -360,14 +367,18 @@ class Replay:
         live.last = max(live.last, number)
         self._report(differences(live.name, recorded, live.stream.events[number], self.ids, kind))
 
-    def _keep_offers(self, live: Live, recorded: dict[str, Any]) -> None:
-        """Mesos took an offer back and made another. Where ours was good and stayed, calls that name theirs mean it."""
-        if recorded["type"] == "RESCIND":
-            live.kept.append(self.ids.translate(recorded["rescind"]["offer_id"]["value"]))
-        elif recorded["type"] == "OFFERS":
-            for offer in recorded["offers"]["offers"]:
-                if live.kept:
-                    self.ids.bind(offer["id"]["value"], live.kept.pop(0))
+    def _stand_in(self, live: Live, recorded: dict[str, Any]) -> None:
+        """Mesos made another offer where ours stayed: calls that name theirs mean ours from now on."""
+        outstanding: list[str] = []
+        for event in live.stream.events:
+            if event["type"] == "OFFERS":
+                outstanding += [offer["id"]["value"] for offer in event["offers"]["offers"]]
+            elif event["type"] == "RESCIND" and event["rescind"]["offer_id"]["value"] in outstanding:
+                outstanding.remove(event["rescind"]["offer_id"]["value"])
+        outstanding = [one for one in outstanding if one not in self.used]
+        for offer in recorded["offers"]["offers"]:
+            if outstanding:
+                self.ids.bind(offer["id"]["value"], outstanding[-1])
 
     def _expect_end(self, live: Live) -> None:
         if not live.closed:
@@ -451,6 +462,16 @@ def _identity(event: dict[str, Any]) -> str:
     """What tells an event from others of its type."""
     of = _IDENTITIES.get(event["type"])
     return f" {of(event)}" if of else ""
+
+
+def _offered(event: dict[str, Any]) -> list[Any]:
+    """What an event offers, as far as it is the same in two runs; nothing for other events."""
+    resources = [r for offer in event.get("offers", {}).get("offers", []) for r in offer["resources"]]
+    return sorted(
+        [r["name"], "provider_id" in r, "reservations" in r, str(r.get("scalar"))]
+        for r in resources
+        if r["type"] == "SCALAR"
+    )
 
 
 def main() -> None:
