@@ -11,7 +11,7 @@ from agent_api.core import resources as rs
 from agent_api.core.model import Framework, Provider, World
 from agent_api.wire import agent_pb2, master_pb2, mesos_pb2
 
-__all__ = ["agent_info", "agent_message", "agent_response", "connected", "flags", "master_response"]
+__all__ = ["agent_info", "agent_message", "agent_response", "connected", "executor_name", "flags", "master_response"]
 
 AgentCall = agent_pb2.Call
 AgentResponse = agent_pb2.Response
@@ -72,7 +72,7 @@ def agent_response(world: World, call: AgentCall, metrics: dict[str, float]) -> 
         case kinds.GET_STATE:
             response = AgentResponse(type=answers.GET_STATE)
             _agent_tasks(world, response.get_state.get_tasks)
-            response.get_state.get_executors.SetInParent()
+            _agent_executors(world, response.get_state.get_executors)
             _agent_frameworks(world, response.get_state.get_frameworks)
         case kinds.GET_TASKS:
             response = AgentResponse(type=answers.GET_TASKS)
@@ -82,7 +82,7 @@ def agent_response(world: World, call: AgentCall, metrics: dict[str, float]) -> 
             _agent_frameworks(world, response.get_frameworks)
         case kinds.GET_EXECUTORS:
             response = AgentResponse(type=answers.GET_EXECUTORS)
-            response.get_executors.SetInParent()
+            _agent_executors(world, response.get_executors)
         case kinds.GET_CONTAINERS:
             response = AgentResponse(type=answers.GET_CONTAINERS)
             _containers(world, response.get_containers)
@@ -126,14 +126,44 @@ def _agent_tasks(world: World, answer: AgentResponse.GetTasks) -> None:
 
 
 def _agent_frameworks(world: World, answer: AgentResponse.GetFrameworks) -> None:
-    """Those with tasks here, as an agent knows frameworks."""
+    """Those with tasks here, as an agent knows frameworks: completed are those that have none any more."""
     answer.SetInParent()
     here = {t.record.framework_id for t in world.tasks.values()}
     for framework in world.frameworks.values():
         if framework.id in here:
             answer.frameworks.add(framework_info=framework.info)
+    been = {record.framework_id for record in world.completed} - here
+    for framework in world.frameworks.values():
+        if framework.id in been:
+            answer.completed_frameworks.add(framework_info=framework.info)
     for record in world.removed.values():
         answer.completed_frameworks.add(framework_info=record.info)
+
+
+def executor_name(info: mesos_pb2.TaskInfo) -> str:
+    """What a command task's executor is called, with the beginning of the command; as Mesos does."""
+    command = info.command
+    text = command.value if command.shell else ", ".join((command.value, *command.arguments))
+    short = text if len(text) <= 15 else f"{text[:12]}..."
+    shown = f"sh -c '{short}'" if command.shell else f"[{short}]"
+    return f"Command Executor (Task: {info.task_id.value}) (Command: {shown})"
+
+
+def _agent_executors(world: World, answer: AgentResponse.GetExecutors) -> None:
+    """One for each task that was started: the shim that runs it. It takes no resources of its own."""
+    answer.SetInParent()
+    live = [task.record for task in world.live_tasks() if task.launched]
+    for target, records in ((answer.executors, live), (answer.completed_executors, world.completed)):
+        for record in records:
+            task_id = record.task.task_id.value
+            info = target.add().executor_info
+            info.executor_id.value = task_id
+            info.framework_id.value = record.framework_id
+            info.command.shell = False
+            info.command.value = "python"
+            info.command.arguments.extend(("python", "-m", "agent_api.shim"))
+            info.name = executor_name(record.task)
+            info.source = task_id
 
 
 def _containers(world: World, answer: AgentResponse.GetContainers) -> None:
@@ -143,7 +173,7 @@ def _containers(world: World, answer: AgentResponse.GetContainers) -> None:
             container = answer.containers.add()
             container.framework_id.value = task.record.framework_id
             container.executor_id.value = task.key[1]
-            container.executor_name = f"Command (Task: {task.key[1]})"
+            container.executor_name = executor_name(task.record.task)
             container.container_id.value = task.container_id
             container.container_status.container_id.value = task.container_id
             container.container_status.executor_pid = task.record.pid
@@ -300,6 +330,7 @@ def _frameworks(world: World, answer: MasterResponse.GetFrameworks) -> None:
     for record in world.removed.values():
         gone = answer.completed_frameworks.add()
         gone.CopyFrom(frameworks.message_of(world, Framework(record, 0)))
+        gone.offer_constraints.SetInParent()
         gone.unregistered_time.nanoseconds = int((record.removed_time or 0) * 1e9)
 
 

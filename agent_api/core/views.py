@@ -14,19 +14,21 @@ from agent_api.core import roles as role_table
 from agent_api.core.model import Framework, Offer, Provider, World
 from agent_api.core.records import FrameworkRecord, TaskRecord
 from agent_api.core.sandbox import task_path
-from agent_api.wire import codec, mesos_pb2
+from agent_api.wire import agent_pb2, codec, mesos_pb2
 
 if TYPE_CHECKING:
     from agent_api.core.master import Master
 
 __all__ = [
     "agent_state",
+    "containers",
     "frameworks",
     "maintenance",
     "master_state",
     "quota",
     "roles",
     "slaves",
+    "state_summary",
     "tasks",
     "weights",
 ]
@@ -280,7 +282,7 @@ def _executors(world: World, framework_id: str) -> list[Json]:
             result.append(
                 {
                     "id": info.task_id.value,
-                    "name": f"Command (Task: {info.task_id.value})",
+                    "name": reading.executor_name(info),
                     "source": info.task_id.value,
                     "container": task.container_id,
                     "directory": task_path(world.options.work_dir, framework_id, info.task_id.value),
@@ -324,6 +326,51 @@ def master_state(master: Master, now: float) -> Json:
         }
         | frameworks(master, now)
     )
+
+
+_COUNTED = ("STAGING", "STARTING", "RUNNING", "KILLING", "FINISHED", "KILLED", "FAILED", "LOST", "ERROR", "UNREACHABLE")
+
+
+def _counts(records: Iterable[TaskRecord]) -> Json:
+    """How many tasks are in which state."""
+    names = [mesos_pb2.TaskState.Name(record.state) for record in records]
+    return {f"TASK_{state}": names.count(f"TASK_{state}") for state in _COUNTED}
+
+
+def state_summary(master: Master, now: float) -> Json:
+    """GET /state-summary: agents and frameworks with their numbers of tasks, and no tasks."""
+    world = master.world
+    every = [*(t.record for t in world.tasks.values()), *world.completed]
+    by_framework = {f.id: [r for r in every if r.framework_id == f.id] for f in world.frameworks.values()}
+    here = [framework_id for framework_id, records in by_framework.items() if records]
+    result: Json = {"hostname": world.options.hostname}
+    result["slaves"] = [_slave(world, full=False) | _counts(every) | {"framework_ids": here}]
+    result["frameworks"] = []
+    for framework in world.frameworks.values():
+        whole = _framework(world, framework)
+        names = ("id", "name", "used_resources", "offered_resources", "capabilities", "hostname", "webui_url")
+        shown: Json = {name: whole[name] for name in (*names, "active", "connected", "recovered")}
+        shown |= _counts(by_framework[framework.id])
+        shown["slave_ids"] = [world.agent_id] if framework.id in here else []
+        result["frameworks"].append(shown)
+    return result
+
+
+def containers(master: Master, now: float) -> list[Json]:
+    """GET /containers of the agent port: one for each task that runs, without statistics."""
+    call = agent_pb2.Call(type=agent_pb2.Call.GET_CONTAINERS)
+    response = master.agent_call(call, now)
+    return [
+        {
+            "container_id": container.container_id.value,
+            "executor_id": container.executor_id.value,
+            "executor_name": container.executor_name,
+            "framework_id": container.framework_id.value,
+            "source": container.executor_id.value,
+            "status": codec.to_dict(container.container_status),
+        }
+        for container in response.get_containers.containers
+    ]
 
 
 def slaves(master: Master, now: float) -> Json:

@@ -22,8 +22,8 @@ MAX_READ = 1024 * 1024
 
 MAX_DOWNLOAD = 32 * 1024 * 1024
 
-_OWN = ("spec.json",)
-"""Files of the launcher in a task's directory that hold more than the task's user should see (environments)."""
+_OWN = ("spec.json", "pid.json", "started.json", "kill.json", "exit.json")
+"""The launcher's files in a task's directory: no business of the task's user, and one holds its environment."""
 
 
 class Sandboxes:
@@ -66,7 +66,7 @@ class Sandboxes:
             if not self._inside(really) or self._hidden(really):
                 raise _unknown(path)
             if stat.S_ISDIR(status.st_mode):
-                raise BadRequest(f"'{path}' is a directory")
+                raise BadRequest("Cannot read a directory.\n")
             if not stat.S_ISREG(status.st_mode):
                 raise _unknown(path)
             wanted = MAX_READ if length is None else min(length, MAX_READ)

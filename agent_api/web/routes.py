@@ -100,7 +100,7 @@ def agent_routes(agent: Served) -> dict[str, Route]:
             f"{prefix}/state": get(views.agent_state),
             f"{prefix}/flags": get(_flags),
             f"{prefix}/health": Route(_health, ANY_METHOD),
-            f"{prefix}/containers": get(lambda _master, _now: []),
+            f"{prefix}/containers": get(views.containers),
             f"{prefix}/monitor/statistics": get(lambda _master, _now: []),
         }
     return routes
@@ -121,6 +121,7 @@ def master_routes(agent: Served) -> dict[str, Route]:
             f"{prefix}/api/v1": Route(shell.master_call),
             f"{prefix}/api/v1/scheduler": Route(shell.scheduler_call),
             f"{prefix}/state": get(views.master_state),
+            f"{prefix}/state-summary": get(views.state_summary),
             f"{prefix}/slaves": get(views.slaves),
             f"{prefix}/tasks": Route(legacy.tasks, ANY_METHOD),
             f"{prefix}/frameworks": get(views.frameworks),

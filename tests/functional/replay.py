@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import sys
 import tempfile
 import time
@@ -55,6 +56,9 @@ REPLAY_OPTIONS = ("--hostname", "127.0.0.1", "--resources", "cpus:8;mem:4096;por
 
 PATIENCE = 3.0
 """Seconds that an event may come later than Mesos's, and a reading call may need to agree."""
+
+NOTED_LATER = 0.156
+"""Seconds after its start at which a stream's entry has a call, as those that have entries of their own tell."""
 
 HEADERS = ("Content-Type", "Content-Encoding", "Transfer-Encoding", "Allow", "Location")
 
@@ -180,7 +184,7 @@ def _call_entry(stream: dict[str, Any], call: dict[str, Any]) -> dict[str, Any]:
     answered = [] if call["status"] in (200, 202) else [["Content-Type", "text/plain; charset=utf-8"]]
     return {
         "server": stream["server"],
-        "time": stream["time"] + call["t_ms"] / 1000,
+        "time": stream["time"] + call["t_ms"] / 1000 - NOTED_LATER,
         "request": {
             "method": "POST",
             "path": stream["request"]["path"],
@@ -238,15 +242,47 @@ class Replay:
             if '"storage": {' in request["body"]:
                 self.ids.bind(*OWN_PROVIDER)
             body = self.ids.translate(request["body"]).encode()
+            if plain_path(request["path"]).endswith("/scheduler"):
+                body = self._with_offers(body)
         headers = []
         for name, value in request["headers"]:
             if name == "Content-Length":
                 value = str(len(body))
             headers.append((name, self.ids.translate(value)))
-        for part in ("accept", "decline"):
-            if f'"{part}"' in request.get("body", ""):
-                self.used.update(one["value"] for one in json.loads(body)[part]["offer_ids"])
         return request["method"], self.ids.translate(request["path"]), headers, body
+
+    def _with_offers(self, body: bytes) -> bytes:
+        """Where an ACCEPT or DECLINE names an offer that ours is not, or no longer, all that is offered now is meant:
+        Mesos and Pinfold do not make their offers at the same moments."""
+        try:
+            call = json.loads(body)
+            part = call[call["type"].lower()]
+            named = [one["value"] for one in part["offer_ids"]]
+        except (ValueError, KeyError, TypeError):
+            return body
+        ours: list[str] = []
+        for one in named:
+            if re.search(r"-O\d+$", one) and one not in self._outstanding():
+                end = time.monotonic() + self.patience
+                while not self._outstanding() and time.monotonic() < end:
+                    time.sleep(0.05)
+                ours += self._outstanding()
+            else:
+                ours.append(one)
+        part["offer_ids"] = [{"value": one} for one in dict.fromkeys(ours)]
+        self.used.update(ours)
+        return json.dumps(call).encode()
+
+    def _outstanding(self) -> list[str]:
+        """Our offers that were not rescinded, accepted or declined."""
+        found: list[str] = []
+        for live in self.streams:
+            for event in live.stream.events:
+                if event["type"] == "OFFERS":
+                    found += [offer["id"]["value"] for offer in event["offers"]["offers"]]
+                elif event["type"] == "RESCIND":
+                    found = [one for one in found if one != event["rescind"]["offer_id"]["value"]]
+        return [one for one in found if one not in self.used]
 
     def _call(self, step: Step) -> None:
         entry = step.entry
@@ -297,7 +333,7 @@ class Replay:
     def _open(self, step: Step) -> None:
         entry = step.entry
         _, path, headers, body = self._request(entry)
-        plain = path.split("?")[0].rstrip("/")
+        plain = plain_path(path)
         event_class: Any = master_pb2.Event
         if plain.endswith("scheduler"):
             event_class = scheduler_pb2.Event
@@ -358,27 +394,12 @@ class Replay:
             number = found(False)
         if number is None:
             self._report([Difference(live.name, "event", f"{kind}{wanted}", recorded, None)])
-            if kind == "OFFERS":
-                self._stand_in(live, recorded)
             return
         live.taken.add(number)
         if number < live.last and kind != "HEARTBEAT":
             self._report([Difference(live.name, "order", kind, live.last, number)])
         live.last = max(live.last, number)
         self._report(differences(live.name, recorded, live.stream.events[number], self.ids, kind))
-
-    def _stand_in(self, live: Live, recorded: dict[str, Any]) -> None:
-        """Mesos made another offer where ours stayed: calls that name theirs mean ours from now on."""
-        outstanding: list[str] = []
-        for event in live.stream.events:
-            if event["type"] == "OFFERS":
-                outstanding += [offer["id"]["value"] for offer in event["offers"]["offers"]]
-            elif event["type"] == "RESCIND" and event["rescind"]["offer_id"]["value"] in outstanding:
-                outstanding.remove(event["rescind"]["offer_id"]["value"])
-        outstanding = [one for one in outstanding if one not in self.used]
-        for offer in recorded["offers"]["offers"]:
-            if outstanding:
-                self.ids.bind(offer["id"]["value"], outstanding[-1])
 
     def _expect_end(self, live: Live) -> None:
         if not live.closed:
@@ -403,6 +424,11 @@ def _urls(agent: AgentProcess) -> dict[str, str]:
 def _address(url: str) -> tuple[str, int]:
     host, _, port = url.removeprefix("http://").rpartition(":")
     return host, int(port)
+
+
+def plain_path(path: str) -> str:
+    """Without a query and a slash at its end."""
+    return path.split("?")[0].rstrip("/")
 
 
 def _body(side: dict[str, Any]) -> bytes:

@@ -61,7 +61,7 @@ def test_every_recorded_exchange_is_played() -> None:
     assert sum(step.do == "open" for step in done) == 20
 
 
-@pytest.mark.parametrize("group", ["agent"])
+@pytest.mark.parametrize("group", ["agent", "master"])
 def test_recorded_exchanges(group: str, tmp_path: Path) -> None:
     """Each as with the Mesos that was recorded, but for the differences that have a reason."""
     known = Known.read()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from core_world import FrameworkClient, Host, ProviderClient, create, launch, scalar, with_role
 
-from agent_api.core import figures, views
+from agent_api.core import figures, reading, views
 from agent_api.errors import ApiError
 from agent_api.wire import agent_pb2, codec, master_pb2, mesos_pb2, pinfold_pb2
 from tests import golden as recordings
@@ -194,6 +194,8 @@ VIEWS = [
     views.tasks,
     views.frameworks,
     views.roles,
+    views.state_summary,
+    views.containers,
     figures.metrics,
 ]
 
@@ -224,6 +226,53 @@ def test_figures_of_views() -> None:
     counted = figures.metrics(host.master, host.now)
     assert counted["master/tasks_running"] == 1 and counted["master/tasks_finished"] == 1
     assert counted["master/cpus_total"] == 18 and counted["pinfold/cpus_raw"] == 16
+
+
+def test_the_summary_counts_tasks() -> None:
+    host, framework, _ = busy()
+    summary = views.state_summary(host.master, host.now)
+    (slave,), (shown,) = summary["slaves"], summary["frameworks"]
+    for one in (slave, shown):
+        assert {state: one[f"TASK_{state}"] for state in ("RUNNING", "FINISHED", "LOST")} == {
+            "RUNNING": 1,
+            "FINISHED": 1,
+            "LOST": 0,
+        }
+    assert slave["framework_ids"] == [framework.id] and shown["slave_ids"] == [slave["id"]]
+    assert shown["id"] == framework.id and shown["active"] and "tasks" not in shown
+    seen = golden("5-master/legacy-master_state-summary")
+    assert missing(seen, summary) == []
+
+
+def test_each_started_task_has_an_executor_and_a_container() -> None:
+    host, framework, _ = busy()
+    answer = agent(host, "GET_EXECUTORS").get_executors
+    (executor,), (over,) = answer.executors, answer.completed_executors
+    assert (executor.executor_info.source, over.executor_info.source) == ("a", "b")
+    assert executor.executor_info.name == "Command Executor (Task: a) (Command: sh -c 'sleep 1000')"
+    assert not executor.executor_info.command.HasField("environment")
+    (container,) = views.containers(host.master, host.now)
+    assert container["executor_id"] == "a" and container["framework_id"] == framework.id
+    assert container["status"]["executor_pid"] == 77
+    host.end("a", framework.id)
+    for status in framework.statuses():
+        framework.acknowledge(status)
+    assert not views.containers(host.master, host.now)
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ({"value": "echo hello from here"}, "sh -c 'echo hello f...'"),
+        ({"value": "true"}, "sh -c 'true'"),
+        ({"shell": False, "value": "/bin/ls", "arguments": ["ls", "-la"]}, "[/bin/ls, ls,...]"),
+        ({"shell": False, "value": "ls"}, "[ls]"),
+    ],
+)
+def test_the_name_of_an_executor_has_the_beginning_of_the_command(command: dict[str, Any], shown: str) -> None:
+    values = {"name": "t", "task_id": {"value": "t"}, "agent_id": {"value": "a"}, "command": command}
+    name = reading.executor_name(codec.from_dict(mesos_pb2.TaskInfo, values))
+    assert name == f"Command Executor (Task: t) (Command: {shown})"
 
 
 def test_figures_of_profiles() -> None:
