@@ -23,10 +23,12 @@ MIN_MB = 32.0
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a task belongs. `leaf` "" = it has no cgroup of its own; `problem` "" = it is limited, or need not be."""
+    """Where a task belongs. `problem` "" = it is limited, or need not be."""
 
     directories: list[str]
+    """What its shim joins."""
     leaf: str = ""
+    """What its command joins before it is executed, so that the shim does not count; "" = it has none of its own."""
     problem: str = ""
 
 
@@ -56,32 +58,33 @@ def place(hierarchy: Hierarchy, directories: list[str], task: tuple[str, str], m
     name = f"task.{hashlib.sha256(chr(0).join(task).encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
     try:
         if hierarchy.kind == "cgroup2":
-            # All tasks, limited or not: no process may be beside groups that have the controller.
+            # All tasks, limited or not, and all shims: no process may be beside groups that have the controller.
             for above in _between(hierarchy.root, directories[0]):
                 if "memory" not in _words(f"{above}/cgroup.subtree_control"):
                     _write(f"{above}/cgroup.subtree_control", "+memory")
             leaf, file = f"{directories[0]}/{name}", "memory.max"
-            joined = [leaf]
+            shims = Path(directories[0], "shims")
+            shims.mkdir(exist_ok=True)
+            directories = [str(shims)]
         elif mem_mb is None:
             return Place(directories)
         else:
             base = Path(hierarchy.memory_root or "", hierarchy.name)
             base.mkdir(exist_ok=True)
             leaf, file = f"{base}/{name}", "memory.limit_in_bytes"
-            joined = [*directories, leaf]
         remove(leaf)  # of an earlier run: its count of kills is not ours
         Path(leaf).mkdir(exist_ok=True)
     except OSError as exc:
         return Place(directories, problem=f"{exc.filename}: {exc.strerror}")
     if mem_mb is None:
-        return Place(joined, leaf)
+        return Place(directories, leaf)
     limit = int(max(mem_mb, MIN_MB) * 1024 * 1024) // os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PAGE_SIZE")
     try:
         _write(f"{leaf}/{file}", str(limit))
         found = Path(leaf, file).read_text().strip()
     except OSError as exc:
-        return Place(joined, leaf, f"{exc.filename}: {exc.strerror}")
-    return Place(joined, leaf, "" if found == str(limit) else f"{leaf}/{file}: wrote {limit}, kernel has {found}")
+        return Place(directories, leaf, f"{exc.filename}: {exc.strerror}")
+    return Place(directories, leaf, "" if found == str(limit) else f"{leaf}/{file}: wrote {limit}, kernel has {found}")
 
 
 def oom_kills(leaf: str) -> int:

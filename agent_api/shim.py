@@ -226,12 +226,14 @@ def _check(spec: dict[str, Any]) -> None:
 
 
 def _group_cpus(directories: list[str]) -> str:
-    """CPUs in effect in the first directory; "" where it has no such file."""
-    for name in ("cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"):
-        for directory in directories[:1]:
-            with contextlib.suppress(OSError):
-                if text := Path(directory, name).read_text().strip():
-                    return text
+    """CPUs in effect in the first directory, or in the one above where it has no such file (as below a set on v2); ""
+    where that has none."""
+    for directory in directories[:1]:
+        for place in (Path(directory), Path(directory).parent):
+            for name in ("cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"):
+                with contextlib.suppress(OSError):
+                    if text := (place / name).read_text().strip():
+                        return text
     return ""
 
 
@@ -255,6 +257,7 @@ def _command(spec: dict[str, Any], task_dir: Path, status: int) -> NoReturn:
     """In the child: become the command. Reports a failure on `status`, which an exec that works closes."""
     try:
         identity = _identity(spec)
+        _join(filter(None, [spec.get("memory_cgroup")]))
         os.setsid()
         for each in signal.valid_signals():
             with contextlib.suppress(OSError, ValueError):

@@ -271,6 +271,14 @@ def test_mismatch_names_both_values(world: World, tmp_path: Path) -> None:
     assert "CPUs expected: 1, but the kernel allows this task: 0-1" in message
 
 
+def test_the_cpus_of_a_task_s_own_leaf_are_those_above_it(tmp_path: Path) -> None:
+    leaf = tmp_path / "plain/task.x"
+    leaf.mkdir(parents=True)
+    assert shim._group_cpus([str(leaf)]) == ""
+    (tmp_path / "plain/cpuset.cpus.effective").write_text("0-1\n")
+    assert shim._group_cpus([str(leaf)]) == "0-1"
+
+
 def test_plain_group_that_does_not_hold_its_task(tmp_path: Path) -> None:
     """A directory tree that stands for cgroup v2 and lists fewer CPUs than the kernel really allows."""
     (tmp_path / "cg").mkdir()

@@ -129,7 +129,7 @@ def test_v2_each_task_has_a_leaf_below_its_cpus(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(Path, "mkdir", mkdir)
     place = memory.place(hierarchy, [group], ("f", "t"), 100)
-    assert place.problem == "" and place.directories == [place.leaf]
+    assert place.problem == "" and place.directories == [f"{group}/shims"]
     assert Path(place.leaf).parent == Path(group)
     assert Path(place.leaf, "memory.max").read_text() == str(100 * MB)
     assert memory.oom_kills(place.leaf) == 2
@@ -138,7 +138,7 @@ def test_v2_each_task_has_a_leaf_below_its_cpus(tmp_path: Path, monkeypatch: pyt
     assert (tmp_path / "n/plain/cgroup.subtree_control").read_text() == ""
     # Without a limit it has a leaf all the same: no process may be beside the others'.
     other = memory.place(hierarchy, [group], ("f", "u"), None)
-    assert other.leaf != place.leaf and other.directories == [other.leaf]
+    assert other.leaf != place.leaf and other.directories == place.directories
     assert Path(other.leaf, "memory.max").read_text() == "max"
 
 

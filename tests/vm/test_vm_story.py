@@ -82,8 +82,10 @@ def test_a_plain_and_a_shared_task_run_everywhere(host: Machine, known: dict[str
     known["batch"], labels = finished(host.call(story.create, "batch", 2, "numa/0", timeout=90))
     assert labels["cgroup"] == f"{BASE}/shared/{known['batch']}" and labels["enforcement"] == "cgroup2"
     known["shared"] = host.call(story.launch, "shared", 8, [known["batch"]], 0.0, 1.0, timeout=120)
-    assert host.call(story.group, known["plain"]["pid"]) == f"0::{GROUP}/plain"
-    assert host.call(story.group, known["shared"]["pid"]) == f"0::{GROUP}/shared/{known['batch']}"
+    for name, place in (("plain", f"{GROUP}/plain"), ("shared", f"{GROUP}/shared/{known['batch']}")):
+        leaf = host.call(story.group, known[name]["pid"]).removeprefix("0::")
+        assert leaf.startswith(f"{place}/task."), leaf
+        assert host.call(story.file, f"/sys/fs/cgroup{leaf}/memory.max") == str((8 + 32) * 1024 * 1024)
     # The floor, two CPUs, is plain tasks' alone.
     check(host, {known["plain"]["pid"]: "0-15", known["shared"]["pid"]: "2-15"})
     environment = host.call(story.environment, known["shared"]["pid"])
