@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from core_world import FrameworkClient, Host, ProviderClient, launch, text, with_role
 
-from agent_api.core import figures, views
-from agent_api.wire import mesos_pb2, pinfold_pb2, scheduler_pb2
+from agent_api.core import figures, ledger, views
+from agent_api.core import resources as rs
+from agent_api.wire import master_pb2, mesos_pb2, pinfold_pb2, quota_pb2, scheduler_pb2
 
 Event = scheduler_pb2.Event
 Status = mesos_pb2.TaskStatus
@@ -188,6 +189,22 @@ def test_less_revocable_disturbs_only_those_that_were_offered_it() -> None:
     held = taker.outstanding()
     world.report("OK", amount=2)  # more of it takes nothing back
     assert taker.outstanding()[: len(held)] == held
+
+
+def test_sets_and_tasks_of_it_are_beyond_quotas() -> None:
+    world = World()
+    config = quota_pb2.QuotaConfig(role="test")
+    config.limits["cpus"].value = 1
+    call = master_pb2.Call(type=master_pb2.Call.UPDATE_QUOTA)
+    call.update_quota.quota_configs.append(config)
+    world.host.master.master_call(call, world.host.now)
+    world.host.turn()
+    framework = FrameworkClient(world.host, capabilities=TAKES)
+    world.running(framework)
+    assert ledger.consumed(world.host.master.world).get("test", {}).get("cpus", 0) == 0
+    offered = framework.offer().resources
+    assert "RAW numa/0 default]{REV}:2" in text(offered) and "SHARED s numa/0 default]{REV}:1" in text(offered)
+    assert rs.sum_of((r for r in offered if not r.HasField("revocable")), "cpus") == 1
 
 
 def test_one_task_uses_revocable_cpus_or_others() -> None:

@@ -151,6 +151,14 @@ def test_revocable_raw_is_marked_unreserved_and_says_what_can_be_had() -> None:
     assert all(r.cpu.source.type == inventory.Source.RAW and r.provider_id.value == "rp" for r in found)
 
 
+def test_a_shared_profile_of_a_pool_with_isolated_cpus_is_shown_as_not_placeable() -> None:
+    place = host(replace(S8, isolated=cpuset.parse("7")), Config(pools=(PoolConfig("rt", cpus=cpuset.parse("3,7")),)))
+    steps = report.unplaceable(place, Profile(name="p", mode="shared", pool="rt"))
+    with pytest.raises(StopIteration) as end:
+        next(steps)
+    assert end.value.value == "pool 'rt' has isolated CPUs, 7: shared sets cannot run there"
+
+
 def test_another_overcommit_is_another_configuration() -> None:
     assert reconcile.fingerprint(host(S8)) != reconcile.fingerprint(host(S8, overcommit=1.5))
     assert reconcile.fingerprint(host(S8)) == reconcile.fingerprint(host(S8, overcommit=1.0))
