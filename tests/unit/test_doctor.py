@@ -178,7 +178,6 @@ FREQUENCIES = facts(
         ({"memory": {"policy": "interleave", "nodes": 5}}, GOOD, WARN, "over 5 nodes"),
         ({"core_siblings": "denied"}, facts(D16), OK, "up to 14 CPUs"),
     ],
-    ids=str,
 )
 def test_wishes_of_a_profile(cpuset: dict[str, Any], given: Facts, level: str, words: str) -> None:
     found = profile(cpuset, given)
