@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from twisted.internet.defer import Deferred, DeferredLock, inlineCallbacks, returnValue
+from twisted.internet.defer import Deferred, DeferredLock, TimeoutError, inlineCallbacks, returnValue
 from twisted.internet.error import CannotListenError
 from twisted.internet.task import LoopingCall
 
@@ -39,7 +39,7 @@ from agent_api.store import Store, StoreError, is_change
 from agent_api.web import routes
 from agent_api.web.protocol import ApiSite, watch_connections
 from agent_api.web.streams import Stream
-from agent_api.wire import codec, mesos_pb2, recordio
+from agent_api.wire import agent_pb2, codec, mesos_pb2, recordio
 from migrations.database import DatabaseError
 
 __all__ = ["Agent", "Settings", "StartError"]
@@ -47,6 +47,9 @@ __all__ = ["Agent", "Settings", "StartError"]
 log = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.25
+
+COMPACTION_SECONDS = 120.0
+"""How long the operator waits for providers that move sets."""
 
 LIVE_FLAGS = ("resources", "attributes")
 """What a running agent takes over."""
@@ -111,6 +114,7 @@ class Agent:
         self._operators: set[Stream] = set()
         self._busy = False
         self._later: deque[Callable[[float], None]] = deque()
+        self._compactions: dict[bytes, Deferred[Any]] = {}
         self._config_lock = DeferredLock()
         self._broken = False
 
@@ -288,6 +292,29 @@ class Agent:
             self.store.close()
             self.store = None
 
+    # -- compaction
+
+    @inlineCallbacks
+    def compact(self, call: agent_pb2.Call.CompactCpusets) -> Any:
+        """Ask the providers to move sets, or what they would move, and wait for their answers. Raises ApiError."""
+        asked = self.turn(lambda now: self.master.compact(call, now))
+        for key in asked:
+            self._compactions[key] = Deferred()
+        waiting = [self._compactions[key].addTimeout(COMPACTION_SECONDS, self.reactor) for key in asked]
+        answers = {}
+        try:
+            for provider_id, answer in zip(asked.values(), waiting, strict=True):
+                answers[provider_id] = yield answer
+        except TimeoutError:
+            raise ApiError(
+                503,
+                f"Provider {provider_id} gave no answer for {COMPACTION_SECONDS:g} s; `pinfold sets` tells what moved",
+            ) from None
+        finally:
+            for key in asked:
+                self._compactions.pop(key, None)
+        returnValue(self.turn(lambda now: self.master.compacted(call.dry_run, answers, now)))
+
     # -- turns
 
     def turn(self, decide: Callable[[float], R], first: Callable[[R], None] | None = None) -> R:
@@ -360,6 +387,10 @@ class Agent:
 
     def _perform(self, effect: effects.Effect) -> None:
         match effect:
+            case effects.CompactionAnswered(key, answer):
+                waiting = self._compactions.pop(key, None)
+                if waiting is not None:  # whoever waits goes on with a turn of its own
+                    self.reactor.callLater(0, waiting.callback, answer)
             case effects.ToFramework(stream_id, event) | effects.ToProvider(stream_id, event):
                 stream = self._streams.get(stream_id)
                 if stream is not None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 from agent_api.wire import mesos_pb2, pinfold_pb2, resource_provider_pb2
 from profiles import state as profile_state
-from provider import cpuset, inventory, operations, reconcile, report, revocable
+from provider import compaction, cpuset, inventory, operations, reconcile, report, revocable
 from provider.catalogue import Catalogue, used, would_be_active
 from provider.cgroups import Enforcer
 from provider.dialect import Dialect, Pinfold, Telling
@@ -74,6 +74,11 @@ class World:
     """Called between the steps of each change; a test raises in it."""
 
 
+def _at_once(steps: Iterator[None]) -> None:
+    for _ in steps:
+        pass
+
+
 class Manager:
     """One provider."""
 
@@ -85,15 +90,18 @@ class Manager:
         send: Callable[[Call], None],
         wanted: Callable[[], None] = lambda: None,
         dialect: Dialect | None = None,
+        in_slices: Callable[[Iterator[None]], None] = _at_once,
     ) -> None:
         """`info` is the configuration as the agent knows it. `send` hands a call to the stream that is open;
-        `wanted` asks for a `flush` soon. `dialect` are the agent's words, by default those of Pinfold's own."""
+        `wanted` asks for a `flush` soon. `dialect` are the agent's words, by default those of Pinfold's own.
+        `in_slices` goes through steps with whatever else happens in between."""
         self._world = world
         self._info = info
         self._config = config
         self._hand_over = send
         self._wanted = wanted
         self._dialect: Dialect = dialect or Pinfold()
+        self._in_slices = in_slices
         self._agent_id: str | None = None
         self.published = 0.0
         """When tasks were last about to start (Unix time)."""
@@ -290,6 +298,8 @@ class Manager:
             self._acknowledged(event.acknowledge_operation_status)
         elif event.type == Event.RECONCILE_OPERATIONS:
             self._reconcile_operations(event.reconcile_operations)
+        elif event.type == Event.COMPACT_CPUSETS:
+            self._in_slices(self._compact(event.compact_cpusets))
         elif event.type == Event.TEARDOWN:
             log.warning("the agent removed this provider (%s); stopping", self._provider_id)
             self.torn_down = True
@@ -500,6 +510,78 @@ class Manager:
                 operation = Operation(uuid, self._version, None, mesos_pb2.Offer.Operation())
                 dropped = Refusal(mesos_pb2.OPERATION_DROPPED, "the provider does not know this operation")
                 self._conclude(operation, dropped)
+
+    # -- compaction ---------------------------------------------------------------------------------------------------
+
+    def _compact(self, wanted: Event.CompactCpusets) -> Iterator[None]:
+        """Move sets to better CPUs, or tell what would move; the answer goes out at the end.
+
+        Each move is changed in the kernel, read back, committed and told by itself, so that a process that dies
+        between two of them leaves a whole state, and operations that come in between find one.
+        """
+        call = self._call(Call.UPDATE_COMPACTION)
+        call.update_compaction.uuid.CopyFrom(wanted.uuid)
+        moves = call.update_compaction.moves
+        planned = self._state
+
+        def done(move: compaction.Move) -> bool:
+            nonlocal planned
+            error = "" if wanted.dry_run else self._move(move)
+            if wanted.dry_run:
+                planned = move.state(planned)
+            moves.append(report.shown_move(move, done=not wanted.dry_run and not error, reason=error))
+            return not error
+
+        if self.host.enforcement == "affinity":
+            call.update_compaction.message = "sets are enforced by affinity: tasks that run cannot be moved"
+        else:
+            yield from compaction.search(
+                lambda: (self.host, planned if wanted.dry_run else self._state), done, set(wanted.cpuset_ids)
+            )
+        log.info(
+            "compaction %s: %s%d moves",
+            wanted.uuid.value.hex(),
+            "a dry run; " if wanted.dry_run else "",
+            sum(1 for move in moves if wanted.dry_run or move.done),
+        )
+        if self.session.state in (Standing.SUBSCRIBED, Standing.READY):
+            self._send(call)
+
+    def _move(self, move: compaction.Move) -> str:
+        """Do it; returns why it could not be done, or ""."""
+        if self.torn_down:
+            return "the provider was removed"
+        after = move.state(self._state)
+        try:
+            self._keeper.enforce(self.host, after)
+        except EnforcementError as error:
+            if isinstance(error, PowerError):
+                self._put_back()
+            return f"the kernel refused: {error}"
+        self._world.checkpoint("moved")
+        version = self._world.new_uuid()
+        settled = self._keeper.settled(self.host, after)
+        identity = (self._provider_id, version, reconcile.fingerprint(self.host))
+        try:
+            self._world.store.save_move(self._state, after, identity, settled)
+        except StoreError as error:
+            self._put_back()
+            return f"it could not be stored: {error}"
+        self._world.checkpoint("committed")
+        self._keeper.forget(settled)
+        self._state, self._version = after, version
+        log.info(
+            "set %s moved from CPUs %s to %s: %s",
+            move.after.id,
+            cpuset.format_mask(move.before.cpus),
+            cpuset.format_mask(move.after.cpus),
+            ", ".join(f"{name} {old} -> {new}" for name, (old, new) in move.gains.items()),
+        )
+        self._judge()
+        # Told at once: what the agent decides on the totals of before would be dropped.
+        if self.session.state in (Standing.SUBSCRIBED, Standing.READY):
+            self._report()
+        return ""
 
     # -- statuses ---------------------------------------------------------------------------------------------------
 

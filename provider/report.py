@@ -13,6 +13,7 @@ from profiles.mapping import Profile, profile_from_definition
 from profiles.state import Known, views
 from profiles.uri import redact
 from provider import allocator, cpuset, inventory, power_rules, revocable, topology
+from provider.compaction import Move
 from provider.errors import Refused
 from provider.inventory import CpuSet, Host, State
 
@@ -120,6 +121,24 @@ def _cpuset(host: Host, state: State, one: CpuSet, degraded: str, revoked: str, 
         shown.revocable = True
     for charge in one.charges:
         shown.charges.add(zone=charge.zone, cpus=charge.cpus)
+    return shown
+
+
+def shown_move(move: Move, *, done: bool, reason: str) -> pinfold_pb2.CpusetMove:
+    """A move as the operator sees it."""
+    shown = pinfold_pb2.CpusetMove(
+        cpuset_id=move.before.id,
+        profile=move.before.profile.name,
+        role=move.before.role,
+        from_cpus=cpuset.format_mask(move.before.cpus),
+        to_cpus=cpuset.format_mask(move.after.cpus),
+        from_mems=cpuset.format_mask(move.before.mems),
+        to_mems=cpuset.format_mask(move.after.mems),
+        done=done,
+        reason=reason,
+    )
+    for name, (before, after) in move.gains.items():
+        shown.gains.add(what=name, before=before, after=after)
     return shown
 
 

@@ -15,7 +15,7 @@ import os
 import random
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -274,7 +274,9 @@ class Service:
                 keep_tasks=self._keep_tasks(options, enforcer),
                 cpufreq=_cpufreq(options),
             )
-            self.manager = Manager(world, info, config, self._send, self._wanted, self._dialect(options))
+            self.manager = Manager(
+                world, info, config, self._send, self._wanted, self._dialect(options), self._in_slices
+            )
             self.manager.recover()
             if self._cgroup_lock < 0:
                 self._cgroup_lock = _own_cgroups(enforcer)
@@ -329,6 +331,10 @@ class Service:
             ca_file=config.ca_file,
             credentials_file=config.credentials_file,
         )
+
+    def _in_slices(self, steps: Iterator[None]) -> None:
+        done = self._slices.cooperate(steps).whenDone()
+        done.addErrback(lambda failure: log.error("what was asked for could not be finished: %s", failure))
 
     def _prepare(self, document: Fetched, ready: Callable[[], None]) -> None:
         """Look at a new document in slices of a few milliseconds, with whatever else happens in between."""

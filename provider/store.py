@@ -113,6 +113,17 @@ class Store:
                 )
             )
 
+    def save_move(
+        self, before: State, after: State, identity: tuple[str | None, bytes, str], settled: Iterable[int] = ()
+    ) -> None:
+        """Store that a set went elsewhere, and the resources version with it; `identity` as in `save_identity`."""
+        names = ("provider_id", "resource_version", "host_identity")
+        with _Transaction(self) as execute:
+            _save_state(execute, before, after)
+            _forget_power(execute, settled)
+            execute(tables.provider.delete())
+            execute(tables.provider.insert().values(one=1, **dict(zip(names, identity, strict=True))))
+
     def acknowledge(self, uuid: bytes, forget: Iterable[bytes] = ()) -> None:
         """Mark an operation acknowledged, and forget others that were long ago."""
         with _Transaction(self) as execute:

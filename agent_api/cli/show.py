@@ -1,7 +1,7 @@
 """`pinfold providers|sets|tasks|offers|operations`: what there is, as tables or as JSON.
 
-Decides only how it is laid out. Everything is read from the two ports; `sets destroy` is the one call that changes
-something.
+Decides only how it is laid out. Everything is read from the two ports; `sets destroy` and `sets compact` are the calls
+that change something.
 """
 
 from __future__ import annotations
@@ -148,6 +148,71 @@ def destroy(context: click.Context, cpuset_id: str, agent_url: str | None) -> No
     """Destroy a set that no task uses."""
     call(agent_url or context.obj, {"type": "DESTROY_CPUSET", "destroy_cpuset": {"cpuset_id": cpuset_id}})
     click.echo(f"destroying {cpuset_id}")
+
+
+@sets.command("compact")
+@click.argument("cpuset_ids", metavar="[ID]…", nargs=-1)
+@click.option("--dry-run", is_flag=True, help="Only show what would move.")
+@click.option("--yes", is_flag=True, help="Move without asking.")
+@click.option("--agent", "agent_url", default=None, metavar="URL", help="The agent port.")
+@with_json
+@click.pass_context
+def compact(
+    context: click.Context,
+    cpuset_ids: tuple[str, ...],
+    dry_run: bool,
+    yes: bool,
+    agent_url: str | None,
+    json_output: bool,
+) -> None:
+    """Move sets to better CPUs while their tasks run.
+
+    Shows each move and what it gains, and asks before anything moves."""
+    url = agent_url or context.obj
+
+    def ask(dry: bool) -> list[dict[str, Any]]:
+        wanted = {"dry_run": dry, "cpuset_ids": list(cpuset_ids)}
+        answer = call(url, {"type": "COMPACT_CPUSETS", "compact_cpusets": wanted})["compact_cpusets"]
+        found: list[dict[str, Any]] = answer.get("providers", [])
+        return found
+
+    planned = ask(True) if dry_run or not yes else []
+    if dry_run or not yes:
+        if json_output:
+            as_json(planned)
+            return
+        _moves(planned, "no set would be better off elsewhere")
+        if dry_run or not any(provider.get("moves") for provider in planned):
+            return
+        click.confirm("Move them?", abort=True)
+    done = ask(False)
+    if json_output:
+        as_json(done)
+    else:
+        _moves(done, "nothing was moved")
+    if any(not move.get("done") for provider in done for move in provider.get("moves", [])):
+        context.exit(1)
+
+
+def _moves(providers: list[dict[str, Any]], otherwise: str) -> None:
+    for provider in providers:
+        if provider.get("message"):
+            click.echo(f"{provider['name']}: {provider['message']}")
+    rows = []
+    for provider in providers:
+        for move in provider.get("moves", []):
+            gains = ", ".join(f"{gain['what']} {gain['before']} -> {gain['after']}" for gain in move.get("gains", []))
+            rows.append(
+                (
+                    move["cpuset_id"],
+                    move.get("profile", ""),
+                    f"{move['from_cpus']} -> {move['to_cpus']}",
+                    f"{move['from_mems']} -> {move['to_mems']}" if move["from_mems"] != move["to_mems"] else "",
+                    gains,
+                    move.get("reason", ""),
+                )
+            )
+    _table(("ID", "PROFILE", "CPUS", "MEMORY NODES", "GAINS", "REASON"), rows, otherwise)
 
 
 @click.command()

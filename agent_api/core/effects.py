@@ -22,6 +22,7 @@ from agent_api.wire import master_pb2, mesos_pb2, resource_provider_pb2, schedul
 __all__ = [
     "CloseFramework",
     "CloseProvider",
+    "CompactionAnswered",
     "Effect",
     "KillTask",
     "LaunchTask",
@@ -175,6 +176,14 @@ class UpdateTaskCpus:
     cpu_resources: tuple[mesos_pb2.Resource, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class CompactionAnswered:
+    """A provider's answer to the COMPACT_CPUSETS event with this uuid; whoever waits for it is told."""
+
+    uuid: bytes
+    answer: resource_provider_pb2.Call.UpdateCompaction
+
+
 Effect = (
     SaveAgent
     | SaveConfig
@@ -196,4 +205,5 @@ Effect = (
     | LaunchTask
     | KillTask
     | UpdateTaskCpus
+    | CompactionAnswered
 )

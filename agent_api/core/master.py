@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from agent_api.core import (
     accept,
+    compaction,
     figures,
     frameworks,
     offers,
@@ -175,6 +176,15 @@ class Master:
         reconfiguration.refused(self.world)
 
     # Operators
+
+    def compact(self, call: agent_pb2.Call.CompactCpusets, now: float) -> dict[bytes, str]:
+        """Ask the providers; `CompactionAnswered` follows for each uuid that is returned. Raises ApiError."""
+        return compaction.ask(self.world, call)
+
+    def compacted(
+        self, dry_run: bool, answers: dict[str, resource_provider_pb2.Call.UpdateCompaction], now: float
+    ) -> agent_pb2.Response:
+        return compaction.response(self.world, dry_run, answers)
 
     def agent_call(self, call: agent_pb2.Call, now: float) -> agent_pb2.Response:
         """An answer without `type` stands for an empty body. Raises ApiError."""

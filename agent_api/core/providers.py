@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from agent_api.core import formats, ledger, offers, operations, tasks
+from agent_api.core import compaction, formats, ledger, offers, operations, tasks
 from agent_api.core import resources as rs
 from agent_api.core.effects import CloseProvider, RemoveConfig, SaveConfig, SaveProvider
 from agent_api.core.model import Provider, SetInfo, World
@@ -141,6 +141,8 @@ def call(world: World, message: Call, stream_id: str | None, now: float) -> None
         published = message.update_publish_resources_status
         ok = published.status == Call.UpdatePublishResourcesStatus.OK
         tasks.publish_answered(world, provider, published.uuid.value, ok, now)
+    elif message.type == Call.UPDATE_COMPACTION:
+        compaction.answered(world, message.update_compaction)
 
 
 def _validate(message: Call) -> None:
@@ -157,6 +159,8 @@ def _validate(message: Call) -> None:
         raise BadRequest(f"{prefix}Expecting 'update_operation_status' to be present")
     if message.type == Call.UPDATE_PUBLISH_RESOURCES_STATUS and not message.HasField("update_publish_resources_status"):
         raise BadRequest(f"{prefix}Expecting 'update_publish_resources_status' to be present.")
+    if message.type == Call.UPDATE_COMPACTION and not message.HasField("update_compaction"):
+        raise BadRequest(f"{prefix}Expecting 'update_compaction' to be present")
 
 
 def _consistent(message: Call) -> None:

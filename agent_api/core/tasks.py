@@ -126,6 +126,7 @@ def provider_lost(world: World, provider: Provider) -> None:
 
 def sets_changed(world: World, provider: Provider) -> None:
     """The provider's totals were replaced or converted: tasks in sets with other CPUs than before are told."""
+    _follow_moves(world, provider)
     words = rs.Words(provider.total)
     for task in world.live_tasks():
         mine = [r for r in task.record.task.resources if rs.provider_of(r) == provider.id]
@@ -145,6 +146,48 @@ def sets_changed(world: World, provider: Provider) -> None:
         task.record = replace(task.record, task=info)
         world.effects.append(SaveTask(task.record))
         world.effects.append(UpdateTaskCpus(*task.key, _cpu_resources(info)))
+
+
+def _follow_moves(world: World, provider: Provider) -> None:
+    """Sets that went to other zones: what their tasks use is counted there from now on.
+
+    Which part of a set a task uses is a number and no more; the first task takes the first zones.
+    """
+    there: dict[str, list[mesos_pb2.Resource]] = {}
+    for resource in provider.total:
+        set_id = rs.set_id(resource)
+        if set_id is not None:
+            there.setdefault(set_id, []).append(resource)
+    for set_id, whole in there.items():
+        users = [t for t in world.tasks_in_set(provider.id, set_id) if t.launched]
+        used = [r for t in users for r in t.record.task.resources if rs.set_id(r) == set_id]
+        if not used or rs.contains(whole, rs.unallocate(rs.normalize(used))):
+            continue
+        left = [(r, round(1000 * r.scalar.value)) for r in whole]
+        for task in users:
+            info = mesos_pb2.TaskInfo()
+            info.CopyFrom(task.record.task)
+            del info.resources[:]
+            for resource in task.record.task.resources:
+                if rs.set_id(resource) != set_id:
+                    info.resources.add().CopyFrom(resource)
+                    continue
+                need = round(1000 * resource.scalar.value)
+                for index, (part, amount) in enumerate(left):
+                    taken = min(need, amount)
+                    if taken:
+                        moved = info.resources.add()
+                        moved.CopyFrom(part)
+                        moved.scalar.value = taken / 1000
+                        moved.allocation_info.CopyFrom(resource.allocation_info)
+                        left[index] = part, amount - taken
+                        need -= taken
+                if need:
+                    log.warning("task %s uses more of set %s than there is", task.key[1], set_id)
+            task.record = replace(task.record, task=info)
+            world.effects.append(SaveTask(task.record))
+            if task.launched:
+                world.effects.append(UpdateTaskCpus(*task.key, _cpu_resources(info)))
 
 
 def _cpu_resources(info: mesos_pb2.TaskInfo) -> tuple[mesos_pb2.Resource, ...]:

@@ -76,6 +76,8 @@ class Served(Protocol):
 
     def remove_config(self, type_: str, name: str) -> Deferred[None]: ...
 
+    def compact(self, call: agent_pb2.Call.CompactCpusets) -> Deferred[Any]: ...
+
 
 def agent_routes(agent: Served) -> dict[str, Route]:
     """What the agent port answers, by path."""
@@ -186,6 +188,10 @@ class _Shell:
                 _need(call, "agent", "remove_resource_provider_config")
                 removed = call.remove_resource_provider_config
                 return _empty_after(request, agent.remove_config(removed.type, removed.name))
+            case kinds.COMPACT_CPUSETS:
+                _need(call, "agent", "compact_cpusets")
+                moved = agent.compact(call.compact_cpusets)
+                return moved.addCallback(lambda response: answer_message(request, response, media))
             case kinds.GET_LOGGING_LEVEL | kinds.SET_LOGGING_LEVEL | kinds.LIST_FILES | kinds.READ_FILE:
                 self._own_call(request, call, agent_pb2, "agent", media)
             case _:

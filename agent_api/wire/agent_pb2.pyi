@@ -10,7 +10,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Call(_message.Message):
-    __slots__ = ("type", "get_metrics", "set_logging_level", "list_files", "read_file", "launch_nested_container", "wait_nested_container", "kill_nested_container", "launch_nested_container_session", "attach_container_input", "attach_container_output", "remove_nested_container", "launch_container", "wait_container", "kill_container", "remove_container", "add_resource_provider_config", "update_resource_provider_config", "remove_resource_provider_config", "get_containers", "prune_images", "mark_resource_provider_gone", "destroy_cpuset")
+    __slots__ = ("type", "get_metrics", "set_logging_level", "list_files", "read_file", "launch_nested_container", "wait_nested_container", "kill_nested_container", "launch_nested_container_session", "attach_container_input", "attach_container_output", "remove_nested_container", "launch_container", "wait_container", "kill_container", "remove_container", "add_resource_provider_config", "update_resource_provider_config", "remove_resource_provider_config", "get_containers", "prune_images", "mark_resource_provider_gone", "destroy_cpuset", "compact_cpusets")
     class Type(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         UNKNOWN: _ClassVar[Call.Type]
@@ -50,6 +50,7 @@ class Call(_message.Message):
         GET_PROFILES: _ClassVar[Call.Type]
         GET_CPUSETS: _ClassVar[Call.Type]
         DESTROY_CPUSET: _ClassVar[Call.Type]
+        COMPACT_CPUSETS: _ClassVar[Call.Type]
     UNKNOWN: Call.Type
     GET_HEALTH: Call.Type
     GET_FLAGS: Call.Type
@@ -87,6 +88,7 @@ class Call(_message.Message):
     GET_PROFILES: Call.Type
     GET_CPUSETS: Call.Type
     DESTROY_CPUSET: Call.Type
+    COMPACT_CPUSETS: Call.Type
     class AddResourceProviderConfig(_message.Message):
         __slots__ = ("info",)
         INFO_FIELD_NUMBER: _ClassVar[int]
@@ -241,6 +243,13 @@ class Call(_message.Message):
         CONTAINER_ID_FIELD_NUMBER: _ClassVar[int]
         container_id: _mesos_pb2.ContainerID
         def __init__(self, container_id: _Optional[_Union[_mesos_pb2.ContainerID, _Mapping]] = ...) -> None: ...
+    class CompactCpusets(_message.Message):
+        __slots__ = ("dry_run", "cpuset_ids")
+        DRY_RUN_FIELD_NUMBER: _ClassVar[int]
+        CPUSET_IDS_FIELD_NUMBER: _ClassVar[int]
+        dry_run: bool
+        cpuset_ids: _containers.RepeatedScalarFieldContainer[str]
+        def __init__(self, dry_run: bool = ..., cpuset_ids: _Optional[_Iterable[str]] = ...) -> None: ...
     class DestroyCpuset(_message.Message):
         __slots__ = ("cpuset_id",)
         CPUSET_ID_FIELD_NUMBER: _ClassVar[int]
@@ -269,6 +278,7 @@ class Call(_message.Message):
     PRUNE_IMAGES_FIELD_NUMBER: _ClassVar[int]
     MARK_RESOURCE_PROVIDER_GONE_FIELD_NUMBER: _ClassVar[int]
     DESTROY_CPUSET_FIELD_NUMBER: _ClassVar[int]
+    COMPACT_CPUSETS_FIELD_NUMBER: _ClassVar[int]
     type: Call.Type
     get_metrics: Call.GetMetrics
     set_logging_level: Call.SetLoggingLevel
@@ -292,7 +302,8 @@ class Call(_message.Message):
     prune_images: Call.PruneImages
     mark_resource_provider_gone: Call.MarkResourceProviderGone
     destroy_cpuset: Call.DestroyCpuset
-    def __init__(self, type: _Optional[_Union[Call.Type, str]] = ..., get_metrics: _Optional[_Union[Call.GetMetrics, _Mapping]] = ..., set_logging_level: _Optional[_Union[Call.SetLoggingLevel, _Mapping]] = ..., list_files: _Optional[_Union[Call.ListFiles, _Mapping]] = ..., read_file: _Optional[_Union[Call.ReadFile, _Mapping]] = ..., launch_nested_container: _Optional[_Union[Call.LaunchNestedContainer, _Mapping]] = ..., wait_nested_container: _Optional[_Union[Call.WaitNestedContainer, _Mapping]] = ..., kill_nested_container: _Optional[_Union[Call.KillNestedContainer, _Mapping]] = ..., launch_nested_container_session: _Optional[_Union[Call.LaunchNestedContainerSession, _Mapping]] = ..., attach_container_input: _Optional[_Union[Call.AttachContainerInput, _Mapping]] = ..., attach_container_output: _Optional[_Union[Call.AttachContainerOutput, _Mapping]] = ..., remove_nested_container: _Optional[_Union[Call.RemoveNestedContainer, _Mapping]] = ..., launch_container: _Optional[_Union[Call.LaunchContainer, _Mapping]] = ..., wait_container: _Optional[_Union[Call.WaitContainer, _Mapping]] = ..., kill_container: _Optional[_Union[Call.KillContainer, _Mapping]] = ..., remove_container: _Optional[_Union[Call.RemoveContainer, _Mapping]] = ..., add_resource_provider_config: _Optional[_Union[Call.AddResourceProviderConfig, _Mapping]] = ..., update_resource_provider_config: _Optional[_Union[Call.UpdateResourceProviderConfig, _Mapping]] = ..., remove_resource_provider_config: _Optional[_Union[Call.RemoveResourceProviderConfig, _Mapping]] = ..., get_containers: _Optional[_Union[Call.GetContainers, _Mapping]] = ..., prune_images: _Optional[_Union[Call.PruneImages, _Mapping]] = ..., mark_resource_provider_gone: _Optional[_Union[Call.MarkResourceProviderGone, _Mapping]] = ..., destroy_cpuset: _Optional[_Union[Call.DestroyCpuset, _Mapping]] = ...) -> None: ...
+    compact_cpusets: Call.CompactCpusets
+    def __init__(self, type: _Optional[_Union[Call.Type, str]] = ..., get_metrics: _Optional[_Union[Call.GetMetrics, _Mapping]] = ..., set_logging_level: _Optional[_Union[Call.SetLoggingLevel, _Mapping]] = ..., list_files: _Optional[_Union[Call.ListFiles, _Mapping]] = ..., read_file: _Optional[_Union[Call.ReadFile, _Mapping]] = ..., launch_nested_container: _Optional[_Union[Call.LaunchNestedContainer, _Mapping]] = ..., wait_nested_container: _Optional[_Union[Call.WaitNestedContainer, _Mapping]] = ..., kill_nested_container: _Optional[_Union[Call.KillNestedContainer, _Mapping]] = ..., launch_nested_container_session: _Optional[_Union[Call.LaunchNestedContainerSession, _Mapping]] = ..., attach_container_input: _Optional[_Union[Call.AttachContainerInput, _Mapping]] = ..., attach_container_output: _Optional[_Union[Call.AttachContainerOutput, _Mapping]] = ..., remove_nested_container: _Optional[_Union[Call.RemoveNestedContainer, _Mapping]] = ..., launch_container: _Optional[_Union[Call.LaunchContainer, _Mapping]] = ..., wait_container: _Optional[_Union[Call.WaitContainer, _Mapping]] = ..., kill_container: _Optional[_Union[Call.KillContainer, _Mapping]] = ..., remove_container: _Optional[_Union[Call.RemoveContainer, _Mapping]] = ..., add_resource_provider_config: _Optional[_Union[Call.AddResourceProviderConfig, _Mapping]] = ..., update_resource_provider_config: _Optional[_Union[Call.UpdateResourceProviderConfig, _Mapping]] = ..., remove_resource_provider_config: _Optional[_Union[Call.RemoveResourceProviderConfig, _Mapping]] = ..., get_containers: _Optional[_Union[Call.GetContainers, _Mapping]] = ..., prune_images: _Optional[_Union[Call.PruneImages, _Mapping]] = ..., mark_resource_provider_gone: _Optional[_Union[Call.MarkResourceProviderGone, _Mapping]] = ..., destroy_cpuset: _Optional[_Union[Call.DestroyCpuset, _Mapping]] = ..., compact_cpusets: _Optional[_Union[Call.CompactCpusets, _Mapping]] = ...) -> None: ...
 
 class ProcessIO(_message.Message):
     __slots__ = ("type", "data", "control")
@@ -352,7 +363,7 @@ class ProcessIO(_message.Message):
     def __init__(self, type: _Optional[_Union[ProcessIO.Type, str]] = ..., data: _Optional[_Union[ProcessIO.Data, _Mapping]] = ..., control: _Optional[_Union[ProcessIO.Control, _Mapping]] = ...) -> None: ...
 
 class Response(_message.Message):
-    __slots__ = ("type", "get_health", "get_flags", "get_version", "get_metrics", "get_logging_level", "list_files", "read_file", "get_state", "get_containers", "get_frameworks", "get_executors", "get_tasks", "wait_nested_container", "get_agent", "wait_container", "get_resource_providers", "get_operations", "get_topology", "get_profiles", "get_cpusets")
+    __slots__ = ("type", "get_health", "get_flags", "get_version", "get_metrics", "get_logging_level", "list_files", "read_file", "get_state", "get_containers", "get_frameworks", "get_executors", "get_tasks", "wait_nested_container", "get_agent", "wait_container", "get_resource_providers", "get_operations", "get_topology", "get_profiles", "get_cpusets", "compact_cpusets")
     class Type(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         UNKNOWN: _ClassVar[Response.Type]
@@ -376,6 +387,7 @@ class Response(_message.Message):
         GET_TOPOLOGY: _ClassVar[Response.Type]
         GET_PROFILES: _ClassVar[Response.Type]
         GET_CPUSETS: _ClassVar[Response.Type]
+        COMPACT_CPUSETS: _ClassVar[Response.Type]
     UNKNOWN: Response.Type
     GET_HEALTH: Response.Type
     GET_FLAGS: Response.Type
@@ -397,6 +409,25 @@ class Response(_message.Message):
     GET_TOPOLOGY: Response.Type
     GET_PROFILES: Response.Type
     GET_CPUSETS: Response.Type
+    COMPACT_CPUSETS: Response.Type
+    class CompactCpusets(_message.Message):
+        __slots__ = ("dry_run", "providers")
+        class Provider(_message.Message):
+            __slots__ = ("id", "name", "moves", "message")
+            ID_FIELD_NUMBER: _ClassVar[int]
+            NAME_FIELD_NUMBER: _ClassVar[int]
+            MOVES_FIELD_NUMBER: _ClassVar[int]
+            MESSAGE_FIELD_NUMBER: _ClassVar[int]
+            id: _mesos_pb2.ResourceProviderID
+            name: str
+            moves: _containers.RepeatedCompositeFieldContainer[_pinfold_pb2.CpusetMove]
+            message: str
+            def __init__(self, id: _Optional[_Union[_mesos_pb2.ResourceProviderID, _Mapping]] = ..., name: _Optional[str] = ..., moves: _Optional[_Iterable[_Union[_pinfold_pb2.CpusetMove, _Mapping]]] = ..., message: _Optional[str] = ...) -> None: ...
+        DRY_RUN_FIELD_NUMBER: _ClassVar[int]
+        PROVIDERS_FIELD_NUMBER: _ClassVar[int]
+        dry_run: bool
+        providers: _containers.RepeatedCompositeFieldContainer[Response.CompactCpusets.Provider]
+        def __init__(self, dry_run: bool = ..., providers: _Optional[_Iterable[_Union[Response.CompactCpusets.Provider, _Mapping]]] = ...) -> None: ...
     class GetAgent(_message.Message):
         __slots__ = ("agent_info", "drain_config", "estimated_drain_start_time")
         AGENT_INFO_FIELD_NUMBER: _ClassVar[int]
@@ -617,6 +648,7 @@ class Response(_message.Message):
     GET_TOPOLOGY_FIELD_NUMBER: _ClassVar[int]
     GET_PROFILES_FIELD_NUMBER: _ClassVar[int]
     GET_CPUSETS_FIELD_NUMBER: _ClassVar[int]
+    COMPACT_CPUSETS_FIELD_NUMBER: _ClassVar[int]
     type: Response.Type
     get_health: Response.GetHealth
     get_flags: Response.GetFlags
@@ -638,4 +670,5 @@ class Response(_message.Message):
     get_topology: Response.GetTopology
     get_profiles: Response.GetProfiles
     get_cpusets: Response.GetCpusets
-    def __init__(self, type: _Optional[_Union[Response.Type, str]] = ..., get_health: _Optional[_Union[Response.GetHealth, _Mapping]] = ..., get_flags: _Optional[_Union[Response.GetFlags, _Mapping]] = ..., get_version: _Optional[_Union[Response.GetVersion, _Mapping]] = ..., get_metrics: _Optional[_Union[Response.GetMetrics, _Mapping]] = ..., get_logging_level: _Optional[_Union[Response.GetLoggingLevel, _Mapping]] = ..., list_files: _Optional[_Union[Response.ListFiles, _Mapping]] = ..., read_file: _Optional[_Union[Response.ReadFile, _Mapping]] = ..., get_state: _Optional[_Union[Response.GetState, _Mapping]] = ..., get_containers: _Optional[_Union[Response.GetContainers, _Mapping]] = ..., get_frameworks: _Optional[_Union[Response.GetFrameworks, _Mapping]] = ..., get_executors: _Optional[_Union[Response.GetExecutors, _Mapping]] = ..., get_tasks: _Optional[_Union[Response.GetTasks, _Mapping]] = ..., wait_nested_container: _Optional[_Union[Response.WaitNestedContainer, _Mapping]] = ..., get_agent: _Optional[_Union[Response.GetAgent, _Mapping]] = ..., wait_container: _Optional[_Union[Response.WaitContainer, _Mapping]] = ..., get_resource_providers: _Optional[_Union[Response.GetResourceProviders, _Mapping]] = ..., get_operations: _Optional[_Union[Response.GetOperations, _Mapping]] = ..., get_topology: _Optional[_Union[Response.GetTopology, _Mapping]] = ..., get_profiles: _Optional[_Union[Response.GetProfiles, _Mapping]] = ..., get_cpusets: _Optional[_Union[Response.GetCpusets, _Mapping]] = ...) -> None: ...
+    compact_cpusets: Response.CompactCpusets
+    def __init__(self, type: _Optional[_Union[Response.Type, str]] = ..., get_health: _Optional[_Union[Response.GetHealth, _Mapping]] = ..., get_flags: _Optional[_Union[Response.GetFlags, _Mapping]] = ..., get_version: _Optional[_Union[Response.GetVersion, _Mapping]] = ..., get_metrics: _Optional[_Union[Response.GetMetrics, _Mapping]] = ..., get_logging_level: _Optional[_Union[Response.GetLoggingLevel, _Mapping]] = ..., list_files: _Optional[_Union[Response.ListFiles, _Mapping]] = ..., read_file: _Optional[_Union[Response.ReadFile, _Mapping]] = ..., get_state: _Optional[_Union[Response.GetState, _Mapping]] = ..., get_containers: _Optional[_Union[Response.GetContainers, _Mapping]] = ..., get_frameworks: _Optional[_Union[Response.GetFrameworks, _Mapping]] = ..., get_executors: _Optional[_Union[Response.GetExecutors, _Mapping]] = ..., get_tasks: _Optional[_Union[Response.GetTasks, _Mapping]] = ..., wait_nested_container: _Optional[_Union[Response.WaitNestedContainer, _Mapping]] = ..., get_agent: _Optional[_Union[Response.GetAgent, _Mapping]] = ..., wait_container: _Optional[_Union[Response.WaitContainer, _Mapping]] = ..., get_resource_providers: _Optional[_Union[Response.GetResourceProviders, _Mapping]] = ..., get_operations: _Optional[_Union[Response.GetOperations, _Mapping]] = ..., get_topology: _Optional[_Union[Response.GetTopology, _Mapping]] = ..., get_profiles: _Optional[_Union[Response.GetProfiles, _Mapping]] = ..., get_cpusets: _Optional[_Union[Response.GetCpusets, _Mapping]] = ..., compact_cpusets: _Optional[_Union[Response.CompactCpusets, _Mapping]] = ...) -> None: ...

@@ -177,3 +177,36 @@ class Cpuset(_message.Message):
     growth: int
     revocable: bool
     def __init__(self, id: _Optional[str] = ..., type: _Optional[_Union[Cpuset.Type, str]] = ..., profile: _Optional[str] = ..., pool: _Optional[str] = ..., role: _Optional[str] = ..., framework_id: _Optional[str] = ..., cpus: _Optional[str] = ..., blocked: _Optional[str] = ..., mems: _Optional[str] = ..., cgroup: _Optional[str] = ..., enforcement: _Optional[str] = ..., state: _Optional[_Union[Cpuset.State, str]] = ..., reason: _Optional[str] = ..., created: _Optional[float] = ..., charges: _Optional[_Iterable[_Union[Cpuset.ZoneCharge, _Mapping]]] = ..., burst: _Optional[float] = ..., lifetime: _Optional[str] = ..., growth: _Optional[int] = ..., revocable: bool = ...) -> None: ...
+
+class CpusetMove(_message.Message):
+    __slots__ = ("cpuset_id", "profile", "role", "from_cpus", "to_cpus", "from_mems", "to_mems", "gains", "done", "reason")
+    class Gain(_message.Message):
+        __slots__ = ("what", "before", "after")
+        WHAT_FIELD_NUMBER: _ClassVar[int]
+        BEFORE_FIELD_NUMBER: _ClassVar[int]
+        AFTER_FIELD_NUMBER: _ClassVar[int]
+        what: str
+        before: int
+        after: int
+        def __init__(self, what: _Optional[str] = ..., before: _Optional[int] = ..., after: _Optional[int] = ...) -> None: ...
+    CPUSET_ID_FIELD_NUMBER: _ClassVar[int]
+    PROFILE_FIELD_NUMBER: _ClassVar[int]
+    ROLE_FIELD_NUMBER: _ClassVar[int]
+    FROM_CPUS_FIELD_NUMBER: _ClassVar[int]
+    TO_CPUS_FIELD_NUMBER: _ClassVar[int]
+    FROM_MEMS_FIELD_NUMBER: _ClassVar[int]
+    TO_MEMS_FIELD_NUMBER: _ClassVar[int]
+    GAINS_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    cpuset_id: str
+    profile: str
+    role: str
+    from_cpus: str
+    to_cpus: str
+    from_mems: str
+    to_mems: str
+    gains: _containers.RepeatedCompositeFieldContainer[CpusetMove.Gain]
+    done: bool
+    reason: str
+    def __init__(self, cpuset_id: _Optional[str] = ..., profile: _Optional[str] = ..., role: _Optional[str] = ..., from_cpus: _Optional[str] = ..., to_cpus: _Optional[str] = ..., from_mems: _Optional[str] = ..., to_mems: _Optional[str] = ..., gains: _Optional[_Iterable[_Union[CpusetMove.Gain, _Mapping]]] = ..., done: bool = ..., reason: _Optional[str] = ...) -> None: ...

@@ -26,7 +26,7 @@ from agent_api.wire import mesos_pb2 as agent__api_dot_wire_dot_mesos__pb2
 from agent_api.wire import pinfold_pb2 as agent__api_dot_wire_dot_pinfold__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&agent_api/wire/resource_provider.proto\x12\x1amesos.v1.resource_provider\x1a\x1a\x61gent_api/wire/mesos.proto\x1a\x1c\x61gent_api/wire/pinfold.proto\"\xc7\t\n\x04\x43\x61ll\x12:\n\x14resource_provider_id\x18\x01 \x01(\x0b\x32\x1c.mesos.v1.ResourceProviderID\x12\x33\n\x04type\x18\x02 \x01(\x0e\x32%.mesos.v1.resource_provider.Call.Type\x12=\n\tsubscribe\x18\x03 \x01(\x0b\x32*.mesos.v1.resource_provider.Call.Subscribe\x12W\n\x17update_operation_status\x18\x04 \x01(\x0b\x32\x36.mesos.v1.resource_provider.Call.UpdateOperationStatus\x12\x42\n\x0cupdate_state\x18\x05 \x01(\x0b\x32,.mesos.v1.resource_provider.Call.UpdateState\x12\x66\n\x1fupdate_publish_resources_status\x18\x06 \x01(\x0b\x32=.mesos.v1.resource_provider.Call.UpdatePublishResourcesStatus\x1aK\n\tSubscribe\x12>\n\x16resource_provider_info\x18\x01 \x02(\x0b\x32\x1e.mesos.v1.ResourceProviderInfo\x1a\xc9\x01\n\x15UpdateOperationStatus\x12+\n\x0c\x66ramework_id\x18\x01 \x01(\x0b\x32\x15.mesos.v1.FrameworkID\x12)\n\x06status\x18\x02 \x02(\x0b\x32\x19.mesos.v1.OperationStatus\x12\x30\n\rlatest_status\x18\x03 \x01(\x0b\x32\x19.mesos.v1.OperationStatus\x12&\n\x0eoperation_uuid\x18\x04 \x02(\x0b\x32\x0e.mesos.v1.UUID\x1a\xbd\x01\n\x1cUpdatePublishResourcesStatus\x12\x1c\n\x04uuid\x18\x01 \x02(\x0b\x32\x0e.mesos.v1.UUID\x12T\n\x06status\x18\x02 \x02(\x0e\x32\x44.mesos.v1.resource_provider.Call.UpdatePublishResourcesStatus.Status\")\n\x06Status\x12\x0b\n\x07UNKNOWN\x10\x00\x12\x06\n\x02OK\x10\x01\x12\n\n\x06\x46\x41ILED\x10\x02\x1a\xb8\x01\n\x0bUpdateState\x12\'\n\noperations\x18\x01 \x03(\x0b\x32\x13.mesos.v1.Operation\x12%\n\tresources\x18\x02 \x03(\x0b\x32\x12.mesos.v1.Resource\x12-\n\x15resource_version_uuid\x18\x03 \x02(\x0b\x32\x0e.mesos.v1.UUID\x12*\n\ncpu_report\x18\x91N \x01(\x0b\x32\x15.pinfold.v1.CpuReport\"v\n\x04Type\x12\x0b\n\x07UNKNOWN\x10\x00\x12\r\n\tSUBSCRIBE\x10\x01\x12\x1b\n\x17UPDATE_OPERATION_STATUS\x10\x02\x12\x10\n\x0cUPDATE_STATE\x10\x03\x12#\n\x1fUPDATE_PUBLISH_RESOURCES_STATUS\x10\x04\"\xe1\t\n\x05\x45vent\x12\x34\n\x04type\x18\x01 \x01(\x0e\x32&.mesos.v1.resource_provider.Event.Type\x12@\n\nsubscribed\x18\x02 \x01(\x0b\x32,.mesos.v1.resource_provider.Event.Subscribed\x12I\n\x0f\x61pply_operation\x18\x03 \x01(\x0b\x32\x30.mesos.v1.resource_provider.Event.ApplyOperation\x12M\n\x11publish_resources\x18\x04 \x01(\x0b\x32\x32.mesos.v1.resource_provider.Event.PublishResources\x12\x62\n\x1c\x61\x63knowledge_operation_status\x18\x05 \x01(\x0b\x32<.mesos.v1.resource_provider.Event.AcknowledgeOperationStatus\x12S\n\x14reconcile_operations\x18\x06 \x01(\x0b\x32\x35.mesos.v1.resource_provider.Event.ReconcileOperations\x1ai\n\x1a\x41\x63knowledgeOperationStatus\x12#\n\x0bstatus_uuid\x18\x01 \x02(\x0b\x32\x0e.mesos.v1.UUID\x12&\n\x0eoperation_uuid\x18\x02 \x02(\x0b\x32\x0e.mesos.v1.UUID\x1a\xbd\x01\n\x0e\x41pplyOperation\x12+\n\x0c\x66ramework_id\x18\x01 \x01(\x0b\x32\x15.mesos.v1.FrameworkID\x12\'\n\x04info\x18\x02 \x02(\x0b\x32\x19.mesos.v1.Offer.Operation\x12&\n\x0eoperation_uuid\x18\x03 \x02(\x0b\x32\x0e.mesos.v1.UUID\x12-\n\x15resource_version_uuid\x18\x04 \x02(\x0b\x32\x0e.mesos.v1.UUID\x1a\xc4\x01\n\x10PublishResources\x12\x1c\n\x04uuid\x18\x01 \x02(\x0b\x32\x0e.mesos.v1.UUID\x12%\n\tresources\x18\x02 \x03(\x0b\x32\x12.mesos.v1.Resource\x12N\n\x08together\x18\x91N \x03(\x0b\x32;.mesos.v1.resource_provider.Event.PublishResources.Together\x1a\x1b\n\x08Together\x12\x0f\n\x07set_ids\x18\x01 \x03(\t\x1a>\n\x13ReconcileOperations\x12\'\n\x0foperation_uuids\x18\x01 \x03(\x0b\x32\x0e.mesos.v1.UUID\x1a?\n\nSubscribed\x12\x31\n\x0bprovider_id\x18\x01 \x02(\x0b\x32\x1c.mesos.v1.ResourceProviderID\"\x99\x01\n\x04Type\x12\x0b\n\x07UNKNOWN\x10\x00\x12\x0e\n\nSUBSCRIBED\x10\x01\x12\x13\n\x0f\x41PPLY_OPERATION\x10\x02\x12\x15\n\x11PUBLISH_RESOURCES\x10\x03\x12 \n\x1c\x41\x43KNOWLEDGE_OPERATION_STATUS\x10\x04\x12\x18\n\x14RECONCILE_OPERATIONS\x10\x05\x12\x0c\n\x08TEARDOWN\x10\x06')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&agent_api/wire/resource_provider.proto\x12\x1amesos.v1.resource_provider\x1a\x1a\x61gent_api/wire/mesos.proto\x1a\x1c\x61gent_api/wire/pinfold.proto\"\x99\x0b\n\x04\x43\x61ll\x12:\n\x14resource_provider_id\x18\x01 \x01(\x0b\x32\x1c.mesos.v1.ResourceProviderID\x12\x33\n\x04type\x18\x02 \x01(\x0e\x32%.mesos.v1.resource_provider.Call.Type\x12=\n\tsubscribe\x18\x03 \x01(\x0b\x32*.mesos.v1.resource_provider.Call.Subscribe\x12W\n\x17update_operation_status\x18\x04 \x01(\x0b\x32\x36.mesos.v1.resource_provider.Call.UpdateOperationStatus\x12\x42\n\x0cupdate_state\x18\x05 \x01(\x0b\x32,.mesos.v1.resource_provider.Call.UpdateState\x12\x66\n\x1fupdate_publish_resources_status\x18\x06 \x01(\x0b\x32=.mesos.v1.resource_provider.Call.UpdatePublishResourcesStatus\x12M\n\x11update_compaction\x18\x91N \x01(\x0b\x32\x31.mesos.v1.resource_provider.Call.UpdateCompaction\x1aK\n\tSubscribe\x12>\n\x16resource_provider_info\x18\x01 \x02(\x0b\x32\x1e.mesos.v1.ResourceProviderInfo\x1a\xc9\x01\n\x15UpdateOperationStatus\x12+\n\x0c\x66ramework_id\x18\x01 \x01(\x0b\x32\x15.mesos.v1.FrameworkID\x12)\n\x06status\x18\x02 \x02(\x0b\x32\x19.mesos.v1.OperationStatus\x12\x30\n\rlatest_status\x18\x03 \x01(\x0b\x32\x19.mesos.v1.OperationStatus\x12&\n\x0eoperation_uuid\x18\x04 \x02(\x0b\x32\x0e.mesos.v1.UUID\x1a\xbd\x01\n\x1cUpdatePublishResourcesStatus\x12\x1c\n\x04uuid\x18\x01 \x02(\x0b\x32\x0e.mesos.v1.UUID\x12T\n\x06status\x18\x02 \x02(\x0e\x32\x44.mesos.v1.resource_provider.Call.UpdatePublishResourcesStatus.Status\")\n\x06Status\x12\x0b\n\x07UNKNOWN\x10\x00\x12\x06\n\x02OK\x10\x01\x12\n\n\x06\x46\x41ILED\x10\x02\x1a\xb8\x01\n\x0bUpdateState\x12\'\n\noperations\x18\x01 \x03(\x0b\x32\x13.mesos.v1.Operation\x12%\n\tresources\x18\x02 \x03(\x0b\x32\x12.mesos.v1.Resource\x12-\n\x15resource_version_uuid\x18\x03 \x02(\x0b\x32\x0e.mesos.v1.UUID\x12*\n\ncpu_report\x18\x91N \x01(\x0b\x32\x15.pinfold.v1.CpuReport\x1ah\n\x10UpdateCompaction\x12\x1c\n\x04uuid\x18\x01 \x02(\x0b\x32\x0e.mesos.v1.UUID\x12%\n\x05moves\x18\x02 \x03(\x0b\x32\x16.pinfold.v1.CpusetMove\x12\x0f\n\x07message\x18\x03 \x01(\t\"\x8e\x01\n\x04Type\x12\x0b\n\x07UNKNOWN\x10\x00\x12\r\n\tSUBSCRIBE\x10\x01\x12\x1b\n\x17UPDATE_OPERATION_STATUS\x10\x02\x12\x10\n\x0cUPDATE_STATE\x10\x03\x12#\n\x1fUPDATE_PUBLISH_RESOURCES_STATUS\x10\x04\x12\x16\n\x11UPDATE_COMPACTION\x10\x91N\"\x98\x0b\n\x05\x45vent\x12\x34\n\x04type\x18\x01 \x01(\x0e\x32&.mesos.v1.resource_provider.Event.Type\x12@\n\nsubscribed\x18\x02 \x01(\x0b\x32,.mesos.v1.resource_provider.Event.Subscribed\x12I\n\x0f\x61pply_operation\x18\x03 \x01(\x0b\x32\x30.mesos.v1.resource_provider.Event.ApplyOperation\x12M\n\x11publish_resources\x18\x04 \x01(\x0b\x32\x32.mesos.v1.resource_provider.Event.PublishResources\x12\x62\n\x1c\x61\x63knowledge_operation_status\x18\x05 \x01(\x0b\x32<.mesos.v1.resource_provider.Event.AcknowledgeOperationStatus\x12S\n\x14reconcile_operations\x18\x06 \x01(\x0b\x32\x35.mesos.v1.resource_provider.Event.ReconcileOperations\x12J\n\x0f\x63ompact_cpusets\x18\x91N \x01(\x0b\x32\x30.mesos.v1.resource_provider.Event.CompactCpusets\x1ai\n\x1a\x41\x63knowledgeOperationStatus\x12#\n\x0bstatus_uuid\x18\x01 \x02(\x0b\x32\x0e.mesos.v1.UUID\x12&\n\x0eoperation_uuid\x18\x02 \x02(\x0b\x32\x0e.mesos.v1.UUID\x1a\xbd\x01\n\x0e\x41pplyOperation\x12+\n\x0c\x66ramework_id\x18\x01 \x01(\x0b\x32\x15.mesos.v1.FrameworkID\x12\'\n\x04info\x18\x02 \x02(\x0b\x32\x19.mesos.v1.Offer.Operation\x12&\n\x0eoperation_uuid\x18\x03 \x02(\x0b\x32\x0e.mesos.v1.UUID\x12-\n\x15resource_version_uuid\x18\x04 \x02(\x0b\x32\x0e.mesos.v1.UUID\x1a\xc4\x01\n\x10PublishResources\x12\x1c\n\x04uuid\x18\x01 \x02(\x0b\x32\x0e.mesos.v1.UUID\x12%\n\tresources\x18\x02 \x03(\x0b\x32\x12.mesos.v1.Resource\x12N\n\x08together\x18\x91N \x03(\x0b\x32;.mesos.v1.resource_provider.Event.PublishResources.Together\x1a\x1b\n\x08Together\x12\x0f\n\x07set_ids\x18\x01 \x03(\t\x1a>\n\x13ReconcileOperations\x12\'\n\x0foperation_uuids\x18\x01 \x03(\x0b\x32\x0e.mesos.v1.UUID\x1a?\n\nSubscribed\x12\x31\n\x0bprovider_id\x18\x01 \x02(\x0b\x32\x1c.mesos.v1.ResourceProviderID\x1aS\n\x0e\x43ompactCpusets\x12\x1c\n\x04uuid\x18\x01 \x02(\x0b\x32\x0e.mesos.v1.UUID\x12\x0f\n\x07\x64ry_run\x18\x02 \x02(\x08\x12\x12\n\ncpuset_ids\x18\x03 \x03(\t\"\xaf\x01\n\x04Type\x12\x0b\n\x07UNKNOWN\x10\x00\x12\x0e\n\nSUBSCRIBED\x10\x01\x12\x13\n\x0f\x41PPLY_OPERATION\x10\x02\x12\x15\n\x11PUBLISH_RESOURCES\x10\x03\x12 \n\x1c\x41\x43KNOWLEDGE_OPERATION_STATUS\x10\x04\x12\x18\n\x14RECONCILE_OPERATIONS\x10\x05\x12\x0c\n\x08TEARDOWN\x10\x06\x12\x14\n\x0f\x43OMPACT_CPUSETS\x10\x91N')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,33 +34,37 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'agent_api.wire.resource_pro
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_CALL']._serialized_start=129
-  _globals['_CALL']._serialized_end=1352
-  _globals['_CALL_SUBSCRIBE']._serialized_start=574
-  _globals['_CALL_SUBSCRIBE']._serialized_end=649
-  _globals['_CALL_UPDATEOPERATIONSTATUS']._serialized_start=652
-  _globals['_CALL_UPDATEOPERATIONSTATUS']._serialized_end=853
-  _globals['_CALL_UPDATEPUBLISHRESOURCESSTATUS']._serialized_start=856
-  _globals['_CALL_UPDATEPUBLISHRESOURCESSTATUS']._serialized_end=1045
-  _globals['_CALL_UPDATEPUBLISHRESOURCESSTATUS_STATUS']._serialized_start=1004
-  _globals['_CALL_UPDATEPUBLISHRESOURCESSTATUS_STATUS']._serialized_end=1045
-  _globals['_CALL_UPDATESTATE']._serialized_start=1048
-  _globals['_CALL_UPDATESTATE']._serialized_end=1232
-  _globals['_CALL_TYPE']._serialized_start=1234
-  _globals['_CALL_TYPE']._serialized_end=1352
-  _globals['_EVENT']._serialized_start=1355
-  _globals['_EVENT']._serialized_end=2604
-  _globals['_EVENT_ACKNOWLEDGEOPERATIONSTATUS']._serialized_start=1823
-  _globals['_EVENT_ACKNOWLEDGEOPERATIONSTATUS']._serialized_end=1928
-  _globals['_EVENT_APPLYOPERATION']._serialized_start=1931
-  _globals['_EVENT_APPLYOPERATION']._serialized_end=2120
-  _globals['_EVENT_PUBLISHRESOURCES']._serialized_start=2123
-  _globals['_EVENT_PUBLISHRESOURCES']._serialized_end=2319
-  _globals['_EVENT_PUBLISHRESOURCES_TOGETHER']._serialized_start=2292
-  _globals['_EVENT_PUBLISHRESOURCES_TOGETHER']._serialized_end=2319
-  _globals['_EVENT_RECONCILEOPERATIONS']._serialized_start=2321
-  _globals['_EVENT_RECONCILEOPERATIONS']._serialized_end=2383
-  _globals['_EVENT_SUBSCRIBED']._serialized_start=2385
-  _globals['_EVENT_SUBSCRIBED']._serialized_end=2448
-  _globals['_EVENT_TYPE']._serialized_start=2451
-  _globals['_EVENT_TYPE']._serialized_end=2604
+  _globals['_CALL']._serialized_end=1562
+  _globals['_CALL_SUBSCRIBE']._serialized_start=653
+  _globals['_CALL_SUBSCRIBE']._serialized_end=728
+  _globals['_CALL_UPDATEOPERATIONSTATUS']._serialized_start=731
+  _globals['_CALL_UPDATEOPERATIONSTATUS']._serialized_end=932
+  _globals['_CALL_UPDATEPUBLISHRESOURCESSTATUS']._serialized_start=935
+  _globals['_CALL_UPDATEPUBLISHRESOURCESSTATUS']._serialized_end=1124
+  _globals['_CALL_UPDATEPUBLISHRESOURCESSTATUS_STATUS']._serialized_start=1083
+  _globals['_CALL_UPDATEPUBLISHRESOURCESSTATUS_STATUS']._serialized_end=1124
+  _globals['_CALL_UPDATESTATE']._serialized_start=1127
+  _globals['_CALL_UPDATESTATE']._serialized_end=1311
+  _globals['_CALL_UPDATECOMPACTION']._serialized_start=1313
+  _globals['_CALL_UPDATECOMPACTION']._serialized_end=1417
+  _globals['_CALL_TYPE']._serialized_start=1420
+  _globals['_CALL_TYPE']._serialized_end=1562
+  _globals['_EVENT']._serialized_start=1565
+  _globals['_EVENT']._serialized_end=2997
+  _globals['_EVENT_ACKNOWLEDGEOPERATIONSTATUS']._serialized_start=2109
+  _globals['_EVENT_ACKNOWLEDGEOPERATIONSTATUS']._serialized_end=2214
+  _globals['_EVENT_APPLYOPERATION']._serialized_start=2217
+  _globals['_EVENT_APPLYOPERATION']._serialized_end=2406
+  _globals['_EVENT_PUBLISHRESOURCES']._serialized_start=2409
+  _globals['_EVENT_PUBLISHRESOURCES']._serialized_end=2605
+  _globals['_EVENT_PUBLISHRESOURCES_TOGETHER']._serialized_start=2578
+  _globals['_EVENT_PUBLISHRESOURCES_TOGETHER']._serialized_end=2605
+  _globals['_EVENT_RECONCILEOPERATIONS']._serialized_start=2607
+  _globals['_EVENT_RECONCILEOPERATIONS']._serialized_end=2669
+  _globals['_EVENT_SUBSCRIBED']._serialized_start=2671
+  _globals['_EVENT_SUBSCRIBED']._serialized_end=2734
+  _globals['_EVENT_COMPACTCPUSETS']._serialized_start=2736
+  _globals['_EVENT_COMPACTCPUSETS']._serialized_end=2819
+  _globals['_EVENT_TYPE']._serialized_start=2822
+  _globals['_EVENT_TYPE']._serialized_end=2997
 # @@protoc_insertion_point(module_scope)

@@ -77,6 +77,13 @@ class V1Enforcer(TreeEnforcer):
 
     def _made(self, name: str) -> None:
         self._make_twin(name)
+        # On v2 pages go along when the nodes of a group change; here only where this says so.
+        path = f"{self._dir(name)}/cpuset.memory_migrate"
+        if self.fs.exists(path):
+            try:
+                self.fs.write(path, "1")
+            except OSError as exc:
+                self._note(set_of(name) or "", f"memory stays where it is when the nodes change: {errno_text(exc)}")
 
     def _listed(self, name: str) -> None:
         return

@@ -203,6 +203,13 @@ def test_real_process_follows_its_set_and_is_moved_when_it_goes(
     assert Path(f"{real.cpu_base}/plain/cgroup.procs").read_text().split() == [str(sleeper.pid)]
 
 
+def test_real_memory_goes_along_when_the_nodes_change(real: V1Enforcer) -> None:
+    """cgroup v1 moves pages only where the group says so; v2 always does."""
+    real.apply(Desired(plain=1, exclusive={"a": Slot(2)}, shared={"s": SharedSlot(1)}))
+    for path in (real.path("a"), real.path("s", shared=True)):
+        assert Path(path, "cpuset.memory_migrate").read_text().strip() == "1"
+
+
 def test_real_sub_cgroup_in_the_way_of_a_resize(real: V1Enforcer) -> None:
     """A cgroup that a task made in its set: EBUSY; reported, not forced, and everything is as before."""
     real.apply(Desired(plain=1, shared={"s": SharedSlot(3)}))

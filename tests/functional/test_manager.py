@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from agent_api.wire import mesos_pb2, pinfold_pb2
+from agent_api.wire import mesos_pb2, pinfold_pb2, resource_provider_pb2
 from profiles.state import NotModified
 from provider import cpuset, inventory
 from provider.session import State as Standing
@@ -819,3 +819,102 @@ def test_a_report_of_a_large_host_takes_little_time(tmp_path: Path) -> None:
     again = provider.report()
     assert time.thread_time() - start < 0.5
     assert list(again.resources) == list(report.resources)
+
+
+# -- compaction -----------------------------------------------------------------------------------------------------
+
+
+def fragmented(directory: Path, version: int) -> Provider:
+    """set-1 of four CPUs on both nodes, set-2 beside it, a shared set that floats over the rest."""
+    provider = Provider(directory, D16, version=version)
+    provider.start(profiles={"any": {}, "bind": {"memory": {"policy": "bind"}}, "batch": {"mode": "shared"}})
+    made(provider, create(4, "any"), 1)
+    info = create(2, "bind")
+    info.create_cpuset.source.append(raw(2, "numa/1"))
+    made(provider, info, 2)
+    made(provider, destroy(provider.resources("set-1")), 3)
+    made(provider, create(2, "batch"), 4)
+    return provider
+
+
+def compact(provider: Provider, *set_ids: str, dry_run: bool = False) -> resource_provider_pb2.Call.UpdateCompaction:
+    event = Event(type=Event.COMPACT_CPUSETS)
+    event.compact_cpusets.uuid.value = b"c" * 16
+    event.compact_cpusets.dry_run = dry_run
+    event.compact_cpusets.cpuset_ids.extend(set_ids)
+    provider.manager.handle(event)
+    (call,) = provider.taken(Call.UPDATE_COMPACTION)
+    assert call.update_compaction.uuid.value == b"c" * 16
+    return call.update_compaction
+
+
+def test_compaction_shows_moves_and_then_makes_them(tmp_path: Path, version: int) -> None:
+    provider = fragmented(tmp_path, version)
+    before, kernel, old = provider.manager.state, provider.kernel(), provider.manager._version
+    planned = compact(provider, dry_run=True)
+    (move,) = planned.moves
+    assert (move.cpuset_id, move.profile, move.done) == ("set-2", "bind", False)
+    assert (move.from_mems, move.to_mems) == ("0-1", "0")
+    assert {g.what: (g.before, g.after) for g in move.gains}["nodes"] == (2, 1)
+    assert (provider.manager.state, provider.kernel()) == (before, kernel), "a dry run changes nothing"
+    assert not compact(provider, "set-1", dry_run=True).moves, "only the named ones"
+    provider.calls.clear()
+    (done,) = compact(provider).moves
+    assert (done.done, done.to_cpus, done.reason) == (True, move.to_cpus, "")
+    one = provider.manager.state.sets["set-2"]
+    assert cpuset.format_mask(one.cpus) == move.to_cpus == provider.kernel()["set.set-2"]
+    assert provider.enforcer().read().groups["set.set-2"].effective_mems == 0b1
+    # Told at once, as totals that are other ones: what was decided on the old ones is dropped.
+    report = provider.taken(Call.UPDATE_STATE)[-1].update_state
+    assert report.resource_version_uuid.value == provider.manager._version != old
+    told = [r for r in report.resources if r.cpu.source.id == "set-2"]
+    assert [(r.cpu.source.zone, r.scalar.value) for r in told] == [("numa/0", 4.0)]
+    assert sum(r.scalar.value for r in report.resources) == 14
+    stale = provider.apply(create(2, "any"), uuid(9), old)
+    assert stale is not None and stale.state == DROPPED
+    assert not compact(provider).moves, "a second time nothing is left"
+    provider.check()
+    provider.start()
+    assert provider.manager.state.sets["set-2"] == one and provider.kernel()["set.set-2"] == move.to_cpus
+    provider.check()
+    provider.close()
+
+
+def test_death_at_every_point_of_a_compaction(tmp_path: Path, version: int) -> None:
+    (tmp_path / "whole").mkdir()
+    whole = fragmented(tmp_path / "whole", version)
+    before, start = whole.manager.state, whole.points
+    compact(whole)
+    points, after = whole.points - start, whole.manager.state
+    whole.close()
+    assert points > 5 and before != after
+    outcomes = set()
+    for point in range(1, points + 1):
+        (tmp_path / str(point)).mkdir()
+        provider = fragmented(tmp_path / str(point), version)
+        provider.die_at = provider.points + point
+        with pytest.raises(Died):
+            compact(provider)
+        provider.start()
+        provider.check()
+        assert provider.manager.state in (before, after)
+        outcomes.add(provider.manager.state == after)
+        expected = cpuset.format_mask(provider.manager.state.sets["set-2"].cpus)
+        assert provider.kernel()["set.set-2"] == expected
+        compact(provider)
+        assert provider.manager.state == after, "asked again, it goes on"
+        provider.close()
+    assert outcomes == {False, True}
+
+
+def test_a_move_that_the_kernel_refuses_leaves_all_as_it_was(tmp_path: Path, version: int) -> None:
+    provider = fragmented(tmp_path, version)
+    before = provider.manager.state
+    provider.fs.deaf.add("set.set-2/cpuset.cpus")
+    (move,) = compact(provider).moves
+    assert not move.done and "the kernel refused" in move.reason
+    assert provider.manager.state == before
+    provider.fs.deaf.clear()
+    assert [m.done for m in compact(provider).moves] == [True]
+    provider.check()
+    provider.close()

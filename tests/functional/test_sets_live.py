@@ -1,5 +1,5 @@
-"""Sets while they live, through a real agent and a real provider on a host of two nodes (files; enforced by affinity):
-how far they can grow is told beforehand, and they are resized both ways at once."""
+"""Sets while they live, through a real agent and a real provider on a host of two nodes (files): how far they can grow
+is told beforehand, they are resized both ways at once, and moved where the operator asks for it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tests.functional.harness import (
     AgentProcess,
     Framework,
     create_cpuset,
+    destroy_cpuset,
     is_raw,
     is_set,
     provider_config,
@@ -35,10 +36,16 @@ PROFILES = {
 }
 
 
-@pytest.fixture
-def agent(tmp_path: Path) -> Iterator[AgentProcess]:
+@pytest.fixture(params=["files as cgroups", "affinity"])
+def agent(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[AgentProcess]:
     root = write_sysfs(tmp_path / "host", D16)
-    with running_agent(tmp_path, "--sysfs-root", str(root), cgroup_root="none") as started:
+    tree = tmp_path / "cg"
+    tree.mkdir()
+    for name, text in (("cgroup.controllers", "cpuset cpu"), ("cpuset.cpus.effective", "0-15")):
+        (tree / name).write_text(text)
+    (tree / "cpuset.mems.effective").write_text("0-1")
+    cgroup_root = "none" if request.param == "affinity" else str(tree)
+    with running_agent(tmp_path, "--sysfs-root", str(root), cgroup_root=cgroup_root) as started:
         matrix = {"profile_matrix": {name: {"cpuset": rules} for name, rules in PROFILES.items()}}
         added = started.agent_call(
             {
@@ -49,6 +56,19 @@ def agent(tmp_path: Path) -> Iterator[AgentProcess]:
         assert added.status_code == 200, added.text
         started.wait_ready()
         yield started
+
+
+def pinfold(agent: AgentProcess, *arguments: str, status: int = 0, answer: str = "") -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "agent_api.cli.main", *arguments, "--agent", agent.agent_url],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        input=answer,
+        check=False,
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
 
 
 def sets(agent: AgentProcess) -> dict[str, dict[str, Any]]:
@@ -98,14 +118,7 @@ def test_growth_is_told_and_a_set_is_resized_both_ways_at_once(agent: AgentProce
     after = sets(agent)["any"]
     assert {c["zone"]: c["cpus"] for c in after["charges"]} == {"numa/0": 2, "numa/1": 6}
     assert after["growth"] == 4 + 2
-    shown = subprocess.run(
-        [sys.executable, "-m", "agent_api.cli.main", "sets", "--agent", agent.agent_url, "--json"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    assert [one["growth"] for one in json.loads(shown.stdout)] == [6]
+    assert [one["growth"] for one in json.loads(pinfold(agent, "sets", "--json"))] == [6]
     make(framework, "two", "bound", n0=2)
     make(framework, "three", "batch", n1=1)
     wait_for(lambda: len(sets(agent)) == 3)
@@ -113,3 +126,38 @@ def test_growth_is_told_and_a_set_is_resized_both_ways_at_once(agent: AgentProce
     # Everything that was made of RAW and not given to a set is offered, once.
     offer, _ = framework.offer(is_set)
     assert sum(r.scalar.value for r in offer.resources if is_raw(r) or is_set(r)) == 14
+
+
+def test_sets_are_moved_where_the_operator_asks_for_it(agent: AgentProcess) -> None:
+    framework = Framework(agent.master_url)
+    framework.subscribe()
+    assert "no set would be better off elsewhere" in pinfold(agent, "sets", "compact", "--dry-run")
+    make(framework, "apart", "any", n0=2, n1=2)
+    wait_for(lambda: "any" in sets(agent))
+    before = sets(agent)["any"]
+    if before["enforcement"] == "affinity":
+        assert "tasks that run cannot be moved" in pinfold(agent, "sets", "compact", "--yes")
+        assert sets(agent)["any"] == before
+        return
+    shown = pinfold(agent, "sets", "compact", "--dry-run")
+    assert "nodes 2 -> 1" in shown and "Move them?" not in shown
+    assert "Move them?" in pinfold(agent, "sets", "compact", status=1, answer="n\n")
+    assert "there is no set 'none-such'" in pinfold(agent, "sets", "compact", "none-such", status=1)
+    assert sets(agent)["any"] == before, "nothing moves without being asked for"
+    directory = Path(before["cgroup"])
+    assert "nodes 2 -> 1" in pinfold(agent, "sets", "compact", before["id"], answer="y\n")
+    wait_for(lambda: sets(agent)["any"]["cpus"] != before["cpus"])
+    after = sets(agent)["any"]
+    assert [c["zone"] for c in after["charges"]] == ["numa/0"] and after["id"] == before["id"]
+    assert (directory / "cpuset.cpus").read_text() == after["cpus"]
+    assert "no set would be better off elsewhere" in pinfold(agent, "sets", "compact")
+    # Offers, operations and the set's own resources go on with what is there now.
+    for attempt in range(5):
+        offer, one = framework.offer(is_set)
+        framework.accept([offer], destroy_cpuset(f"gone-{attempt}", one))
+        status = framework.status_of(f"gone-{attempt}")
+        if "no longer valid" not in status.message:
+            break
+    assert status.state == FINISHED, status.message
+    wait_for(lambda: not sets(agent))
+    assert not directory.exists()
