@@ -14,6 +14,7 @@ __all__ = [
     "Forbidden",
     "NotFound",
     "NotImplemented_",
+    "Unauthorized",
     "Unavailable",
 ]
 
@@ -32,6 +33,13 @@ class BadRequest(ApiError):
 
     def __init__(self, message: str) -> None:
         super().__init__(400, message)
+
+
+class Unauthorized(ApiError):
+    """401: nobody we know. The answer asks for HTTP basic authentication."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(401, message)
 
 
 class Forbidden(ApiError):

@@ -158,7 +158,7 @@ class _Daemon:
     def argv(self) -> tuple[str, ...]:
         return (
             *self.owner.command,
-            *("--agent", self.owner.agent_url),
+            *self.owner.agent_arguments,
             *("--config", str(self.directory / "config.json")),
             *("--work-dir", str(self.directory)),
             *self.owner.host_arguments,
@@ -332,11 +332,19 @@ class ProviderDaemons:
         sysfs_root: str = "/",
         cgroup_root: str = "auto",
         cgroup_name: str = "pinfold",
+        credential: str | None = None,
+        agent_cert: str | None = None,
         command: Sequence[str] = (sys.executable, "-m", "agent_api.cli.main", "provider"),
     ) -> None:
         self.reactor = reactor
         self.agent_url = agent_url
         self.command = tuple(command)
+        self.agent_arguments = (
+            *("--agent", agent_url),
+            *(("--credentials", credential) if credential is not None else ()),
+            *(("--agent-cert", agent_cert) if agent_cert is not None else ()),
+        )
+        """Names of files only: what is on a command line all users of the host can read."""
         self.host_arguments = (
             *("--sysfs-root", sysfs_root),
             *("--cgroup-root", cgroup_root),

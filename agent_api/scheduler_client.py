@@ -32,10 +32,11 @@ class SchedulerError(Exception):
 class SchedulerClient:
     """Subscribes on `subscribe`; not for use by several threads."""
 
-    def __init__(self, master_url: str, framework: dict[str, Any]) -> None:
+    def __init__(self, master_url: str, framework: dict[str, Any], session: requests.Session | None = None) -> None:
+        """`session` has what is needed to get in: credentials, certificates to trust."""
         self._url = f"{master_url.rstrip('/')}/api/v1/scheduler"
         self._framework = {**framework, "failover_timeout": 2 * RECONNECT_SECONDS}
-        self._session = requests.Session()
+        self._session = session or requests.Session()
         self._stream_id = ""
         self._events: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._response: requests.Response | None = None
@@ -50,13 +51,15 @@ class SchedulerClient:
             body["framework_id"] = {"value": self.framework_id}
             body["subscribe"]["framework_info"] = {**self._framework, "id": {"value": self.framework_id}}
         try:
-            response = requests.post(
+            response = self._session.post(
                 self._url,
                 json=body,
                 headers={"Accept": "application/json"},
                 stream=True,
                 timeout=(5, 15 * HEARTBEATS_MISSED),
             )
+        except requests.exceptions.SSLError as error:
+            raise SchedulerError(f"{self._url}: no trusted TLS connection (is --ca-file needed?): {error}") from error
         except requests.RequestException as error:
             raise SchedulerError(f"nobody answers at {self._url}; is `pinfold agent` running there?") from error
         if response.status_code != 200:

@@ -26,7 +26,9 @@ from twisted.internet.error import CannotListenError
 from twisted.internet.task import LoopingCall
 
 from agent_api import memory, sandboxes
+from agent_api.authentication import Credential, CredentialsError, Guard, own_credential
 from agent_api.core import effects
+from agent_api.core.acls import ALLOW_ALL, Acls
 from agent_api.core.master import Master
 from agent_api.core.model import Options
 from agent_api.core.reconfiguration import Change
@@ -51,7 +53,7 @@ TICK_SECONDS = 0.25
 COMPACTION_SECONDS = 120.0
 """How long the operator waits for providers that move sets."""
 
-LIVE_FLAGS = ("resources", "attributes")
+LIVE_FLAGS = ("resources", "attributes", "acls")
 """What a running agent takes over."""
 
 R = TypeVar("R")
@@ -81,6 +83,13 @@ class Settings:
     cgroup_name: str = "pinfold"
     offer_timeout: float | None = None
     gc_delay: float = sandboxes.GC_DELAY
+    credentials: list[Credential] | None = field(default=None, repr=False)
+    """Who may use the two ports; None: everybody."""
+    acls: Acls = ALLOW_ALL
+    ssl_cert: str | None = None
+    """Path of the certificate in `tls`."""
+    tls: Any = None
+    """What `agent_api.tls.server_options` made of certificate and key; None: plain HTTP."""
     flags: dict[str, str] = field(default_factory=dict)
 
 
@@ -106,6 +115,7 @@ class Agent:
         self.store: Store | None = None
         self.launcher: Launcher
         self.daemons: ProviderDaemons
+        self.guard = Guard(None, None)
         self.agent_url = self.master_url = ""
         self._listening: list[Any] = []
         self._ticker: LoopingCall | None = None
@@ -125,18 +135,23 @@ class Agent:
         settings = self.settings
         agent_port = master_port = None
         try:
-            agent_port = self._listen(routes.agent_routes(self), settings.port)
-            master_port = self._listen(routes.master_routes(self), settings.master_port)
+            agent_port = self._listen(routes.agent_routes(self), settings.port, "pinfold-agent")
+            master_port = self._listen(routes.master_routes(self), settings.master_port, "pinfold-master")
             self._open(agent_port.getHost().port, master_port.getHost().port)
         except BaseException:
             self._close()
             raise
         self._begin()
 
-    def _listen(self, paths: dict[str, Any], port: int) -> Any:
-        site = ApiSite(paths, lambda: self.ready, self.reactor)
+    def _listen(self, paths: dict[str, Any], port: int, realm: str) -> Any:
+        settings = self.settings
+        # Until the state is open, nobody gets further than "not ready"; the guard is there before that.
+        site = ApiSite(paths, lambda: self.ready, lambda *who: self.guard.principal(*who), realm, self.reactor)
         try:
-            listening = self.reactor.listenTCP(port, site, interface=self.settings.ip)
+            if settings.tls is not None:
+                listening = self.reactor.listenSSL(port, site, settings.tls, interface=settings.ip)
+            else:
+                listening = self.reactor.listenTCP(port, site, interface=settings.ip)
         except (CannotListenError, OSError, OverflowError) as error:
             reason = getattr(error, "socketError", error)
             raise StartError(f"cannot listen on {self.settings.ip}:{port}: {reason}") from None
@@ -154,12 +169,19 @@ class Agent:
             raise StartError(f"cannot use the work directory {work_dir}: {error.strerror or error}") from None
         except DatabaseError as error:
             raise StartError(str(error)) from None
+        provider_credential = work_dir.absolute() / "provider-credential.json"
+        if settings.credentials is not None:
+            try:
+                self.guard = Guard(settings.credentials, own_credential(provider_credential))
+            except (CredentialsError, OSError) as error:
+                raise StartError(f"--credentials: {error}") from None
         state = self.store.load()
         host = f"[{settings.ip}]" if ":" in settings.ip else settings.ip
         if settings.ip in ("0.0.0.0", "::"):
             host = "127.0.0.1" if settings.ip == "0.0.0.0" else "[::1]"
-        self.agent_url = f"http://{host}:{agent_port}"
-        self.master_url = f"http://{host}:{master_port}"
+        scheme = "http" if settings.tls is None else "https"
+        self.agent_url = f"{scheme}://{host}:{agent_port}"
+        self.master_url = f"{scheme}://{host}:{master_port}"
         options = Options(
             hostname=settings.hostname,
             ip=settings.ip,
@@ -174,6 +196,8 @@ class Agent:
             offer_timeout=settings.offer_timeout,
             work_dir=str(work_dir.absolute()),
             flags=settings.flags,
+            scheme=scheme,
+            acls=settings.acls,
         )
         try:
             self.master = Master(options, state, lambda: str(uuid.uuid4()), self.clock())
@@ -201,6 +225,8 @@ class Agent:
             sysfs_root=settings.sysfs_root,
             cgroup_root=settings.cgroup_root,
             cgroup_name=settings.cgroup_name,
+            credential=str(provider_credential) if settings.credentials is not None else None,
+            agent_cert=str(Path(settings.ssl_cert).absolute()) if settings.ssl_cert is not None else None,
         )
 
     def _begin(self) -> None:
@@ -239,18 +265,24 @@ class Agent:
         )
 
     def reload(self, why: str) -> None:
-        """Take over what may change while the agent runs: its own resources and attributes. What is refused leaves
-        everything as it was."""
+        """Take over what may change while the agent runs: its own resources and attributes, credentials and ACLs. What
+        is refused leaves everything as it was."""
         if not self.ready:
             return
         log.info("reading the settings again: %s", why)
         try:
             new = self.again()
             shown = {name: new.flags[name] for name in LIVE_FLAGS}
+            if None not in (new.credentials, self.settings.credentials):
+                shown["credentials"] = new.flags["credentials"]
+                guard = Guard(new.credentials, self.guard.own)
+            else:
+                guard = self.guard  # to ask for credentials or not is a matter of the providers' command lines, too
             flags = {**self.settings.flags, **shown}
-            change = Change(new.resources, new.online_cpus, new.attributes, flags)
+            change = Change(new.resources, new.online_cpus, new.attributes, flags, new.acls)
             self.turn(lambda now: self.master.reconfigure(change, now))
-        except FlagsError as error:
+            self.guard = guard
+        except (FlagsError, CredentialsError) as error:
             log.error("the settings stay as they were: %s", error)
             self.notify(self.master.reconfigure_refused)
             return
@@ -261,7 +293,12 @@ class Agent:
         if later:
             log.warning("changed, and in force from the next start on: %s", ", ".join(later))
         self.settings = replace(
-            self.settings, resources=new.resources, online_cpus=new.online_cpus, attributes=new.attributes, flags=flags
+            self.settings,
+            resources=new.resources,
+            online_cpus=new.online_cpus,
+            attributes=new.attributes,
+            acls=new.acls,
+            flags=flags,
         )
 
     @inlineCallbacks

@@ -25,6 +25,7 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import IResponse
 
 from agent_api.wire import agent_pb2, codec, mesos_pb2, recordio, resource_provider_pb2
+from provider import tls
 from provider.connections import Body, Endpoints
 from provider.errors import ConfigError
 
@@ -123,10 +124,11 @@ class Client:
         media: str = MEDIA["protobuf"],
         random: Callable[[], float],
         ca_file: str | None = None,
+        agent_cert: str | None = None,
         ask_agent: bool = False,
     ) -> None:
         """`random` gives numbers from 0 up to 1, for the jitter. With `ask_agent` the agent is asked for its id before
-        each SUBSCRIBE."""
+        each SUBSCRIBE. Raises ConfigError where a file cannot be used."""
         self._reactor = reactor
         self._target = target
         self._handler = handler
@@ -136,7 +138,7 @@ class Client:
         self._pool: Any = web.HTTPConnectionPool(reactor, persistent=True)  # type: ignore[no-untyped-call]
         self._pool.maxPersistentPerHost = 1
         self._pool.retryAutomatically = False
-        endpoints = Endpoints(reactor, ca_file)
+        endpoints = Endpoints(reactor, tls.wrapper(ca_file, agent_cert) if target.url.startswith("https:") else None)
         # The stream has a connection of its own that is not shared with calls.
         agents: Any = web.Agent
         self._stream_agent = agents.usingEndpointFactory(reactor, endpoints)

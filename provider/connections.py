@@ -1,14 +1,14 @@
 """Connections to the agent: how they are made and watched.
 
-Decides that a peer which vanished without a word is noticed, and what an https agent is trusted by. It never decides
-what is said on a connection or when there is one (`provider.client`).
+Decides that a peer which vanished without a word is noticed. It never decides what is said on a connection or when
+there is one (`provider.client`), nor by what an https agent is trusted (`provider.tls`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import socket
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from twisted.internet import defer
@@ -47,27 +47,16 @@ class Body:
 class Endpoints:
     """Connections that notice when the other side is gone."""
 
-    def __init__(self, reactor: Any, ca_file: str | None) -> None:
+    def __init__(self, reactor: Any, over_tls: Callable[[Any, bytes], Any] | None) -> None:
+        """`over_tls` as `provider.tls.wrapper` gives it; None for http."""
         self._reactor = reactor
-        self._ca_file = ca_file
+        self._over_tls = over_tls
 
     def endpointForURI(self, uri: Any) -> Any:  # noqa: N802
         endpoint: Any = HostnameEndpoint(self._reactor, uri.host, uri.port, timeout=CONNECT_SECONDS)
-        if uri.scheme == b"https":
-            endpoint = _over_tls(endpoint, uri.host, self._ca_file)
+        if self._over_tls is not None:
+            endpoint = self._over_tls(endpoint, uri.host)
         return _Watched(endpoint)
-
-
-def _over_tls(endpoint: Any, host: bytes, ca_file: str | None) -> Any:
-    # Twisted has these only where pyOpenSSL is installed, and http needs none of it.
-    from twisted.internet import endpoints, ssl
-
-    tls: Any = ssl
-    trust = {}
-    if ca_file is not None:
-        authority = tls.Certificate.loadPEM(Path(ca_file).read_bytes())
-        trust["trustRoot"] = tls.trustRootFromCertificates([authority])
-    return endpoints.wrapClientTLS(tls.optionsForClientTLS(host.decode("ascii"), **trust), endpoint)
 
 
 @implementer(IStreamClientEndpoint)

@@ -73,6 +73,7 @@ class Options:
     ca_file: str | None = None
     engine: str = "pinfold"
     task_cgroup_root: Path | None = None
+    agent_cert: str | None = None
 
 
 def load_info(path: Path) -> mesos_pb2.ResourceProviderInfo:
@@ -288,6 +289,7 @@ class Service:
                 random=random.random,
                 ca_file=options.ca_file,
                 ask_agent=options.engine == MESOS,
+                agent_cert=options.agent_cert,
             )
             self._source = self._profile_source(config)
         except BaseException:

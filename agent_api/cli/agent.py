@@ -123,6 +123,17 @@ def _read_config(ctx: click.Context, option: click.Parameter, path: str | None) 
     metavar="SECONDS",
     help="Remove a task's directory this long after its end.",
 )
+@click.option(
+    "--credentials",
+    default=None,
+    metavar="F",
+    help="File with the principals and secrets that both ports ask for: Mesos's JSON, or 'principal secret' lines.",
+)
+@click.option("--acls", default=None, metavar="F", help="File that says who may do what: Mesos's JSON.")
+@click.option(
+    "--ssl-cert", default=None, metavar="F", help="Certificate in PEM format, its chain behind it: for https."
+)
+@click.option("--ssl-key", default=None, metavar="F", help="The certificate's private key.")
 @click.option("--log-level", default="info", show_default=True, type=click.Choice(LEVELS, case_sensitive=False))
 @click.pass_context
 def agent(ctx: click.Context, /, **options: Any) -> None:
@@ -140,6 +151,9 @@ def agent(ctx: click.Context, /, **options: Any) -> None:
         force=True,
     )
     logging.getLogger("alembic").setLevel(logging.WARNING)
+    local = ipaddress.ip_address(options["ip"]).is_loopback
+    if options["credentials"] is not None and options["ssl_cert"] is None and not local:
+        log.warning("without --ssl-cert and --ssl-key, secrets travel unencrypted to %s", options["ip"])
 
     def again() -> Any:
         """The settings as the command line and the config file have them by now. Raises FlagsError."""
@@ -154,7 +168,9 @@ def agent(ctx: click.Context, /, **options: Any) -> None:
 
 
 def _check(options: dict[str, Any]) -> None:
-    _check_ip(options["ip"], options["insecure"])
+    _check_ip(options["ip"], options["insecure"] or options["credentials"] is not None)
+    if (options["ssl_cert"] is None) is not (options["ssl_key"] is None):
+        raise click.UsageError("--ssl-cert and --ssl-key need one another")
     name = options["cgroup_name"]
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", name):
         raise click.BadParameter(
@@ -163,13 +179,43 @@ def _check(options: dict[str, Any]) -> None:
         )
 
 
-def _parsed(parse: Callable[[str], R], text: str | None, option: str) -> R:
-    from agent_api.core.resources import ResourceError
+def _parsed(parse: Callable[[str], R], text: str, option: str) -> R:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=option) from None
+
+
+def _read_acls(path: str) -> Any:
+    from agent_api.core import acls
 
     try:
-        return parse(text or "")
-    except ResourceError as error:
-        raise click.BadParameter(str(error), param_hint=option) from None
+        found = acls.parse(Path(path).read_bytes())
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror or error}") from None
+    except acls.AclsError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if found.without_effect:
+        log.warning("%s: %s have no effect here", path, ", ".join(found.without_effect))
+    return found
+
+
+def _access(options: dict[str, Any]) -> dict[str, Any]:
+    """The part of the settings that is about who gets in and what for."""
+    from agent_api import authentication
+
+    access: dict[str, Any] = {"ssl_cert": options["ssl_cert"]}
+    if options["credentials"] is not None:
+        access["credentials"] = _parsed(authentication.read, options["credentials"], "--credentials")
+    if options["acls"] is not None:
+        access["acls"] = _parsed(_read_acls, options["acls"], "--acls")
+    if options["ssl_cert"] is not None:
+        from agent_api import tls
+
+        access["tls"] = _parsed(
+            lambda cert: tls.server_options(cert, options["ssl_key"]), options["ssl_cert"], "--ssl-cert"
+        )
+    return access
 
 
 def _settings(options: dict[str, Any]) -> Any:
@@ -178,7 +224,7 @@ def _settings(options: dict[str, Any]) -> Any:
     from agent_api.core import attributes, resources
     from agent_api.service import Settings
 
-    own = _parsed(resources.parse, options["resources"], "--resources")
+    own = _parsed(resources.parse, options["resources"] or "", "--resources")
     online = measured.online_cpus(options["sysfs_root"])
     given = {resource.name for resource in own}
     found = [r for r in measured.resources(online, options["work_dir"]) if r.name not in given]
@@ -194,7 +240,7 @@ def _settings(options: dict[str, Any]) -> Any:
         master_port=options["master_port"],
         resources=(*own, *found),
         measured=frozenset(r.name for r in found),
-        attributes=tuple(_parsed(attributes.parse, options["attributes"], "--attributes")),
+        attributes=tuple(_parsed(attributes.parse, options["attributes"] or "", "--attributes")),
         online_cpus=online,
         sysfs_root=options["sysfs_root"],
         cgroup_root=options["cgroup_root"],
@@ -202,6 +248,7 @@ def _settings(options: dict[str, Any]) -> Any:
         offer_timeout=options["offer_timeout"],
         gc_delay=options["gc_delay"],
         flags=shown,
+        **_access(options),
     )
 
 
@@ -278,6 +325,6 @@ def _check_ip(ip: str, insecure: bool) -> None:
     if not address.is_loopback and not insecure:
         raise click.BadParameter(
             f"{ip} can be reached from other hosts, and whoever reaches it can run commands here. "
-            "Use a loopback address, or --insecure if the network is safe",
+            "Give --credentials (and --ssl-cert, --ssl-key), a loopback address, or --insecure if the network is safe",
             param_hint="--ip",
         )

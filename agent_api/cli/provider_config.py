@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 import click
 
-from agent_api.cli.client import call, fail, with_agent
+from agent_api.cli.client import call, fail, with_access, with_agent
 from agent_api.wire import mesos_pb2
 from agent_api.wire.unknown import unknown_fields
 
@@ -42,6 +42,7 @@ def _name(info: dict[str, Any]) -> str:
 @provider_config.command()
 @click.argument("file", type=click.File("r", encoding="utf-8"))
 @with_agent
+@with_access
 def add(file: TextIO, agent_url: str) -> None:
     """Add the config in FILE ('-' for standard input): a ResourceProviderInfo in JSON. Twice the same is fine."""
     info = _read(file)
@@ -52,6 +53,7 @@ def add(file: TextIO, agent_url: str) -> None:
 @provider_config.command()
 @click.argument("file", type=click.File("r", encoding="utf-8"))
 @with_agent
+@with_access
 def update(file: TextIO, agent_url: str) -> None:
     """Replace the config of the same type and name by the one in FILE ('-' for standard input)."""
     info = _read(file)
@@ -64,6 +66,7 @@ def update(file: TextIO, agent_url: str) -> None:
 @click.argument("type_", metavar="TYPE")
 @click.argument("name")
 @with_agent
+@with_access
 def remove(type_: str, name: str, agent_url: str) -> None:
     """Remove the config TYPE NAME and stop its provider. Unknown ones are none."""
     body = {"type": "REMOVE_RESOURCE_PROVIDER_CONFIG", "remove_resource_provider_config": {"type": type_, "name": name}}

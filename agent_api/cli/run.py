@@ -25,7 +25,7 @@ from typing import Any
 import click
 import requests
 
-from agent_api.cli.client import TIMEOUT, with_agent, with_master
+from agent_api.cli.client import TIMEOUT, credential, session, with_access, with_agent, with_master
 from agent_api.scheduler_client import SchedulerClient, SchedulerError
 
 __all__ = ["pick_raw", "run"]
@@ -70,6 +70,7 @@ class _Interrupted(Exception):  # noqa: N818 (an order, not an error)
 )
 @with_agent
 @with_master
+@with_access
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
     profile: str | None,
@@ -197,14 +198,17 @@ class _Run:
         self.timeout = timeout
         self.command = command
         self.environment = environment
+        known = credential()
         self.client = SchedulerClient(
             master_url,
             {
+                **({"principal": known.principal} if known is not None else {}),
                 "user": getpass.getuser(),
                 "name": f"pinfold run {command[1]}",
                 "roles": [role],
                 "capabilities": [{"type": "MULTI_ROLE"}, {"type": "RESERVATION_REFINEMENT"}],
             },
+            session(),
         )
         self.offers: dict[str, dict[str, Any]] = {}
         self.offered_at: dict[str, float] = {}
@@ -220,7 +224,7 @@ class _Run:
         self.signals = 0
         self.output_at = {"stdout": 0, "stderr": 0}
         self.output_read = False
-        self.session = requests.Session()
+        self.session = session()
 
     def execute(self) -> int:
         """Run it and clean up; the exit status."""

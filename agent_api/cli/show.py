@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from agent_api.cli.client import as_json, call, get, with_agent, with_json, with_master
+from agent_api.cli.client import as_json, call, get, with_access, with_agent, with_json, with_master
 
 __all__ = ["offers", "operations", "providers", "sets", "tasks"]
 
@@ -61,6 +61,7 @@ def _scalars(resources: Iterable[dict[str, Any]], kind: str, revocable: bool = F
 
 @click.command()
 @with_agent
+@with_access
 @with_json
 def providers(agent_url: str, json_output: bool) -> None:
     """The providers that are connected, and what they offer."""
@@ -90,6 +91,7 @@ def providers(agent_url: str, json_output: bool) -> None:
 
 @click.group(invoke_without_command=True)
 @with_agent
+@with_access
 @with_json
 @click.pass_context
 def sets(context: click.Context, agent_url: str, json_output: bool) -> None:
@@ -143,6 +145,7 @@ def _charge(cpuset: dict[str, Any]) -> str:
 @sets.command("destroy")
 @click.argument("cpuset_id", metavar="ID")
 @click.option("--agent", "agent_url", default=None, metavar="URL", help="The agent port.")
+@with_access
 @click.pass_context
 def destroy(context: click.Context, cpuset_id: str, agent_url: str | None) -> None:
     """Destroy a set that no task uses."""
@@ -217,6 +220,7 @@ def _moves(providers: list[dict[str, Any]], otherwise: str) -> None:
 
 @click.command()
 @with_master
+@with_access
 @with_json
 def tasks(master_url: str, json_output: bool) -> None:
     """The tasks of this host, those that have ended too."""
@@ -254,6 +258,7 @@ def tasks(master_url: str, json_output: bool) -> None:
 
 @click.command()
 @with_master
+@with_access
 @with_json
 def offers(master_url: str, json_output: bool) -> None:
     """The offers that frameworks hold."""
@@ -284,6 +289,7 @@ def offers(master_url: str, json_output: bool) -> None:
 
 @click.command()
 @with_master
+@with_access
 @with_json
 def operations(master_url: str, json_output: bool) -> None:
     """The operations that have not been acknowledged."""

@@ -12,10 +12,10 @@ import logging
 import math
 from collections.abc import Iterable
 
-from agent_api.core import formats, offers, operations, statuses, tasks, validation
+from agent_api.core import authorization, formats, offers, operations, statuses, tasks, validation
 from agent_api.core import resources as rs
 from agent_api.core.model import Framework, Offer, Operation, Provider, World
-from agent_api.errors import BadRequest, Conflict
+from agent_api.errors import BadRequest, Conflict, Forbidden
 from agent_api.wire import mesos_pb2, scheduler_pb2
 
 __all__ = ["accept", "check_reservation", "reserve_by_operator"]
@@ -162,6 +162,10 @@ def _launch(
         if problem is not None:
             _task_error(world, framework, info, problem, now)
             continue
+        problem = authorization.launch(world, framework, info)
+        if problem is not None:
+            _task_error(world, framework, info, problem, now, mesos_pb2.TaskStatus.REASON_TASK_UNAUTHORIZED)
+            continue
         task = mesos_pb2.TaskInfo()
         task.CopyFrom(info)
         del task.resources[:]
@@ -212,6 +216,10 @@ def _operate(
                 "status is not acknowledged"
             )
     if info.type in (Info.RESERVE, Info.UNRESERVE):
+        try:
+            authorization.reservation(world, framework, info)
+        except Forbidden as error:
+            raise _RefusedError(error.message) from None
         return _reserve(world, framework, info, role, left, now)
     if info.type == Info.CREATE_CPUSET:
         return _create(world, framework, info, role, left, now)

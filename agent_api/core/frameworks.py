@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from agent_api.core import accept, offers, operations, statuses, tasks, validation
+from agent_api.core import accept, authorization, offers, operations, statuses, tasks, validation
 from agent_api.core.constraints import OfferConstraints
 from agent_api.core.effects import CloseFramework, RemoveFramework, SaveFramework, ToFramework
 from agent_api.core.model import REMOVED_FRAMEWORKS, Framework, World, roles_of
@@ -119,7 +119,12 @@ def subscribe(world: World, message: Call, stream_id: str, principal: str | None
             problem = str(error)
     if problem is None and framework_id in world.removed:
         problem = "Framework has been removed"
-    if problem is None and known is not None and known.record.principal != principal:
+    if problem is None:
+        problem = authorization.roles(world, principal, info)
+    owner = known.record.principal if known is not None else principal
+    # Who registered before anybody was authenticated here comes back with a principal, once.
+    adopted = owner is None and known is not None and known.recovered
+    if problem is None and principal not in (None, owner) and not adopted:
         problem = "Framework is registered under another principal"
     if problem is not None:
         log.info("framework '%s' (%s) refused: %s", info.name, framework_id, problem)
@@ -142,6 +147,7 @@ def subscribe(world: World, message: Call, stream_id: str, principal: str | None
     else:
         framework = known
         _take_over(world, framework, info, now)
+        framework.record = replace(framework.record, principal=principal or framework.record.principal)
         operator_event = master_pb2.Event.FRAMEWORK_UPDATED
     framework.stream_id = stream_id
     framework.give_up = None
@@ -270,12 +276,17 @@ def _tell_operators(world: World, framework: Framework, kind: master_pb2.Event.T
 # All other calls
 
 
-def call(world: World, message: Call, stream_id: str | None, now: float) -> int:
+def call(world: World, message: Call, stream_id: str | None, principal: str | None, now: float) -> int:
     """Everything but SUBSCRIBE; the HTTP status of success. Raises ApiError in Mesos's order and words."""
     _validate(message)
     framework = world.frameworks.get(message.framework_id.value)
     if framework is None:
         raise BadRequest("Framework cannot be found")
+    owner = framework.record.principal
+    if principal is not None and owner is not None and principal != owner:
+        raise BadRequest(
+            f"Authenticated principal '{principal}' does not match principal '{owner}' set in 'FrameworkInfo'"
+        )
     if framework.stream_id is None:
         raise Forbidden("Framework is not subscribed")
     if stream_id is None:
@@ -366,6 +377,9 @@ def _update(world: World, framework: Framework, message: Call.UpdateFramework) -
     problem = validation.framework_update(framework.info, info)
     if problem is not None:
         raise BadRequest(f"FrameworkInfo update is not valid: {problem}")
+    problem = authorization.roles(world, framework.record.principal, info)
+    if problem is not None:
+        raise Forbidden(problem)
     try:
         framework.constraints = OfferConstraints(message.offer_constraints, roles_of(info))
     except ValueError as error:

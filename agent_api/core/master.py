@@ -82,9 +82,11 @@ class Master:
         contradicts itself."""
         frameworks.subscribe(self._changing, call, stream_id, principal, now)
 
-    def scheduler_call(self, call: scheduler_pb2.Call, stream_id: str | None, now: float) -> int:
+    def scheduler_call(
+        self, call: scheduler_pb2.Call, stream_id: str | None, now: float, principal: str | None = None
+    ) -> int:
         """Any other call; the HTTP status of success (202 or 200). Raises ApiError."""
-        return frameworks.call(self._changing, call, stream_id, now)
+        return frameworks.call(self._changing, call, stream_id, principal, now)
 
     def framework_stream_closed(self, stream_id: str, now: float) -> None:
         frameworks.stream_closed(self._changing, stream_id, now)

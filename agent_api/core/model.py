@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from agent_api.core import own
 from agent_api.core import resources as rs
+from agent_api.core.acls import ALLOW_ALL, Acls
 from agent_api.core.constraints import OfferConstraints
 from agent_api.core.effects import Effect, SaveAgent, ToFramework, ToOperators, ToProvider
 from agent_api.core.records import (
@@ -95,6 +96,9 @@ class Options:
     work_dir: str = ""
     flags: Mapping[str, str] = field(default_factory=dict)
     """What GET_FLAGS and /flags show; the shell leaves secrets out."""
+    acls: Acls = ALLOW_ALL
+    scheme: str = "http"
+    """Of the agent's URL in offers."""
     boot_id: str = ""
     """Which boot of the host this is: tasks of an earlier one run no more."""
     recovery_timeout: float = 600.0

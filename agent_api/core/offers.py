@@ -273,7 +273,7 @@ def _offer(world: World, framework: Framework, role: str, resources: list[mesos_
         attributes=options.attributes,
         allocation_info=mesos_pb2.Resource.AllocationInfo(role=role),
     )
-    message.url.scheme = "http"
+    message.url.scheme = options.scheme
     message.url.address.hostname = options.hostname
     message.url.address.ip = options.ip
     message.url.address.port = options.port

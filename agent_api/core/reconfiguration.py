@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from agent_api.core import offers, own, reading
 from agent_api.core import resources as rs
+from agent_api.core.acls import ALLOW_ALL, Acls
 from agent_api.core.effects import SaveAgent
 from agent_api.core.model import World
 from agent_api.errors import Conflict
@@ -32,6 +33,7 @@ class Change:
     attributes: Sequence[mesos_pb2.Attribute]
     flags: Mapping[str, str]
     """Shown from now on by GET_FLAGS and /flags."""
+    acls: Acls = ALLOW_ALL
 
 
 def apply(world: World, change: Change) -> bool:
@@ -58,6 +60,7 @@ def apply(world: World, change: Change) -> bool:
         online_cpus=change.online_cpus,
         attributes=list(attributes),
         flags=dict(change.flags),
+        acls=change.acls,
     )
     grown = rs.contains(after, record.resources)
     same_attributes = attributes == record.attributes

@@ -24,7 +24,7 @@ from twisted.python.failure import Failure
 from twisted.web import resource, server
 from twisted.web.http import datetimeToString
 
-from agent_api.errors import ApiError
+from agent_api.errors import ApiError, Unauthorized
 from agent_api.wire import codec
 
 __all__ = [
@@ -85,6 +85,10 @@ class Route:
     methods: tuple[str, ...] = ("POST",)
     exact: bool = False
     """Only this very path, none below it."""
+    public: bool = False
+    """Answered without credentials, too."""
+    of_provider: bool = False
+    """Of the resource provider API: the credential of the agent's own providers is good for it."""
 
 
 class ApiRequest(server.Request):
@@ -93,6 +97,8 @@ class ApiRequest(server.Request):
     site: ApiSite
     defaultContentType = None  # an empty answer has no Content-Type  # noqa: N815
     _received = 0
+    principal: str | None = None
+    """Who asks; None where nobody is authenticated."""
 
     def gotLength(self, length: int | None) -> None:  # noqa: N802
         super().gotLength(0 if length is not None and length > MAX_BODY else length)
@@ -119,6 +125,8 @@ class ApiRequest(server.Request):
         route = self.site.find(self.path.decode("latin-1"))
         if route is None:
             raise ApiError(404, _REASONS[404])
+        if not route.public:
+            self.principal = self.site.authenticate(header(self, "Authorization"), route.of_provider)
         if not self.site.ready():
             raise ApiError(503, "The agent has not finished its recovery")
         method = self.method.decode("latin-1")
@@ -134,6 +142,9 @@ class ApiRequest(server.Request):
         if isinstance(error, ApiError):
             log.debug("%s %s: %d %s", self.method.decode("latin-1"), path, error.status, error.message)
             status, text = error.status, error.message
+            if isinstance(error, Unauthorized):
+                log.info("401 for %s, %s %s: %s", self.getClientAddress(), self.method.decode("latin-1"), path, text)
+                self.setHeader(b"WWW-Authenticate", f'Basic realm="{self.site.realm}"'.encode("ascii"))
         else:
             log.error(
                 "answering %s %s failed: %s",
@@ -154,7 +165,16 @@ class ApiRequest(server.Request):
 class ApiSite(server.Site):
     """One listening port's paths. Routing is by the longest registered prefix, in whole path parts."""
 
-    def __init__(self, routes: Mapping[str, Route], ready: Callable[[], bool], reactor: Any) -> None:
+    def __init__(
+        self,
+        routes: Mapping[str, Route],
+        ready: Callable[[], bool],
+        authenticate: Callable[[str | None, bool], str | None],
+        realm: str,
+        reactor: Any,
+    ) -> None:
+        """`authenticate` gives the principal for an Authorization header and `Route.of_provider`, or raises ApiError;
+        `realm` is what a 401 names."""
         super().__init__(
             resource.Resource(),
             requestFactory=ApiRequest,
@@ -163,6 +183,8 @@ class ApiSite(server.Site):
             reactor=reactor,
         )
         self.ready = ready
+        self.authenticate = authenticate
+        self.realm = realm
         self._routes = {_parts(path): route for path, route in routes.items()}
 
     def find(self, path: str) -> Route | None:

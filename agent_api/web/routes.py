@@ -19,7 +19,8 @@ from typing import Any, Protocol, TypeVar
 
 from twisted.internet.defer import Deferred
 
-from agent_api.core import figures, views
+from agent_api.authentication import PROVIDER
+from agent_api.core import authorization, figures, views
 from agent_api.core.master import Master
 from agent_api.errors import ApiError, BadRequest, NotFound, NotImplemented_
 from agent_api.web.agent_operator import read_call
@@ -87,9 +88,9 @@ def agent_routes(agent: Served) -> dict[str, Route]:
         "/": Route(_page, ("GET",), exact=True),
         "/metrics": Route(lambda request: _metrics(agent, request), ("GET",), exact=True),
         "/metrics/snapshot": get(figures.metrics),
-        "/version": get(_version),
+        "/version": get(_version, public=True),
     }
-    files = _Files(shell.sandboxes)
+    files = _Files(agent, shell.sandboxes)
     routes |= {
         "/files/browse": Route(files.browse, ("GET",)),
         "/files/read": Route(files.read, ("GET",)),
@@ -98,10 +99,10 @@ def agent_routes(agent: Served) -> dict[str, Route]:
     for prefix in ("", "/slave(1)"):
         routes |= {
             f"{prefix}/api/v1": Route(shell.agent_call),
-            f"{prefix}/api/v1/resource_provider": Route(shell.provider_call),
+            f"{prefix}/api/v1/resource_provider": Route(shell.provider_call, of_provider=True),
             f"{prefix}/state": get(views.agent_state),
             f"{prefix}/flags": get(_flags),
-            f"{prefix}/health": Route(_health, ANY_METHOD),
+            f"{prefix}/health": Route(_health, ANY_METHOD, public=True),
             f"{prefix}/containers": get(views.containers),
             f"{prefix}/monitor/statistics": get(lambda _master, _now: []),
         }
@@ -116,7 +117,7 @@ def master_routes(agent: Served) -> dict[str, Route]:
     routes = {
         "/metrics": Route(lambda request: _metrics(agent, request), ("GET",), exact=True),
         "/metrics/snapshot": get(figures.metrics),
-        "/version": get(_version),
+        "/version": get(_version, public=True),
     }
     for prefix in ("", "/master"):
         routes |= {
@@ -133,8 +134,8 @@ def master_routes(agent: Served) -> dict[str, Route]:
             f"{prefix}/maintenance/schedule": get(views.maintenance, ("GET",)),
             f"{prefix}/maintenance/status": get(views.maintenance, ("GET",)),
             f"{prefix}/flags": get(_flags),
-            f"{prefix}/health": Route(_health, ANY_METHOD),
-            f"{prefix}/redirect": Route(lambda request: _redirect(agent, request), ANY_METHOD),
+            f"{prefix}/health": Route(_health, ANY_METHOD, public=True),
+            f"{prefix}/redirect": Route(lambda request: _redirect(agent, request), ANY_METHOD, public=True),
         }
     return routes
 
@@ -173,6 +174,7 @@ class _Shell:
     def agent_call(self, request: ApiRequest) -> Deferred[None] | None:
         """POST /api/v1 on the agent port."""
         call, media = read_call(request)
+        authorization.agent_call(self.agent.master.world, request.principal, call)
         kinds = agent_pb2.Call
         agent = self.agent
         match call.type:
@@ -204,6 +206,7 @@ class _Shell:
         """POST /api/v1 on the master port."""
         call = decode_body(request, master_pb2.Call)
         _need_type(call, "master")
+        authorization.master_call(self.agent.master.world, request.principal, call)
         media = media_wanted(request)
         kinds = master_pb2.Call
         agent = self.agent
@@ -228,7 +231,7 @@ class _Shell:
         agent = self.agent
         if call.type != scheduler_pb2.Call.SUBSCRIBE:
             stream_id = header(request, "Mesos-Stream-Id")
-            status = agent.turn(lambda now: agent.master.scheduler_call(call, stream_id, now))
+            status = agent.turn(lambda now: agent.master.scheduler_call(call, stream_id, now, request.principal))
             answer(request, status)
             return
         _need(call, "scheduler", "subscribe")
@@ -236,13 +239,15 @@ class _Shell:
         new_id = str(uuid.uuid4())
         agent.open_stream(
             Stream(request, media, new_id, agent.framework_stream_lost),
-            lambda now: agent.master.subscribe(call, new_id, None, now),
+            lambda now: agent.master.subscribe(call, new_id, request.principal, now),
         )
 
     def provider_call(self, request: ApiRequest) -> None:
         """POST /api/v1/resource_provider: a stream for SUBSCRIBE, an empty 202 for all others."""
         call = decode_body(request, resource_provider_pb2.Call)
         _need_type(call, "resource_provider")
+        if request.principal != PROVIDER:
+            authorization.provider_call(self.agent.master.world, request.principal)
         media = media_wanted(request)
         agent = self.agent
         if call.type != resource_provider_pb2.Call.SUBSCRIBE:
@@ -298,13 +303,15 @@ class _Legacy:
     def __init__(self, agent: Served) -> None:
         self.agent = agent
 
-    def route(self, view: Callable[[Master, float], Any], methods: tuple[str, ...] = ANY_METHOD) -> Route:
+    def route(
+        self, view: Callable[[Master, float], Any], methods: tuple[str, ...] = ANY_METHOD, public: bool = False
+    ) -> Route:
         """One view of the whole, as JSON or JSONP."""
 
         def handle(request: ApiRequest) -> None:
             _answer_json(request, self.agent.turn(lambda now: view(self.agent.master, now)))
 
-        return Route(handle, methods)
+        return Route(handle, methods, public=public)
 
     def tasks(self, request: ApiRequest) -> None:
         """GET /tasks with `task_id`, `framework_id`, `order` (asc or des, by first status), `limit`, `offset`."""
@@ -325,11 +332,16 @@ class _Legacy:
 class _Files:
     """The sandboxes as Mesos's web UI reads them."""
 
-    def __init__(self, sandboxes: Sandboxes) -> None:
+    def __init__(self, agent: Served, sandboxes: Sandboxes) -> None:
+        self.agent = agent
         self.sandboxes = sandboxes
+
+    def _allow(self, request: ApiRequest) -> None:
+        authorization.sandbox(self.agent.master.world, request.principal)
 
     def browse(self, request: ApiRequest) -> None:
         """GET /files/browse?path=…"""
+        self._allow(request)
         infos = self.sandboxes.list_files(_path(request))
         _answer_json(
             request,
@@ -349,6 +361,7 @@ class _Files:
 
     def read(self, request: ApiRequest) -> None:
         """GET /files/read?path=…[&offset=…][&length=…]; offset -1 asks for the size (as `offset`)."""
+        self._allow(request)
         offset, length = _number(request, "offset", -1), _number(request, "length", -1)
         size, data = self.sandboxes.read_file(_path(request), max(0, offset), None if length < 0 else length)
         if offset < 0:
@@ -358,6 +371,7 @@ class _Files:
 
     def download(self, request: ApiRequest) -> None:
         """GET /files/download?path=…"""
+        self._allow(request)
         data = self.sandboxes.read_whole(_path(request))
         request.setHeader(b"Content-Disposition", b"attachment")
         request.setHeader(b"X-Content-Type-Options", b"nosniff")
@@ -412,7 +426,7 @@ def _health(request: ApiRequest) -> None:
 
 
 def _redirect(agent: Served, request: ApiRequest) -> None:
-    request.setHeader(b"Location", agent.master_url.removeprefix("http:").encode("ascii"))
+    request.setHeader(b"Location", agent.master_url.partition(":")[2].encode("ascii"))
     answer(request, 307)
 
 

@@ -73,6 +73,7 @@ __all__ = ["provider"]
     help="File with the principal and secret for the agent.",
 )
 @click.option("--ca-file", help="CA certificates for an https agent.")
+@click.option("--agent-cert", help="The one certificate to take for the agent's, instead of authorities and names.")
 @click.option(
     "--log-level",
     default="info",
@@ -101,6 +102,7 @@ def provider(
     content_type: str,
     credentials: Path | None,
     ca_file: str | None,
+    agent_cert: str | None,
     log_level: str,
     check: bool,
     release: bool,
@@ -131,6 +133,7 @@ def provider(
         ca_file=ca_file,
         engine=engine,
         task_cgroup_root=task_cgroup_root,
+        agent_cert=agent_cert,
     )
     if check and release:
         raise click.UsageError("--check and --release exclude one another.")

@@ -64,7 +64,16 @@ def allowed_cpus(pid: int) -> str:
 class AgentProcess:
     """One `pinfold agent` on ports of its own choice, in a work directory that outlives it."""
 
-    def __init__(self, work_dir: Path, *arguments: str, cgroup_name: str | None = None, cgroup_root: str = "auto"):
+    def __init__(
+        self,
+        work_dir: Path,
+        *arguments: str,
+        cgroup_name: str | None = None,
+        cgroup_root: str = "auto",
+        access: dict[str, Any] | None = None,
+    ):
+        """`access`: what requests must have to get in, as `requests` names it (auth, verify)."""
+        self.access = access or {}
         self.work_dir = work_dir
         work_dir.parent.mkdir(exist_ok=True)
         self.cgroup_name = cgroup_name or f"pinfold-test-{os.getpid()}-{uuid.uuid4().hex[:6]}"
@@ -100,7 +109,7 @@ class AgentProcess:
                 raise RuntimeError(f"the agent ended with {self.process.returncode}: {self.log.read_text()[-2000:]}")
             found = json.loads(endpoints.read_text())
             self.agent_url, self.master_url = found["agent"], found["master"]
-            return requests.get(f"{self.agent_url}/health", timeout=2).status_code == 200
+            return requests.get(f"{self.agent_url}/health", timeout=2, **self.access).status_code == 200
 
         wait_for(ready, timeout, "agent up")
         return self
@@ -134,7 +143,7 @@ class AgentProcess:
                     Path(path).rmdir()
 
     def agent_call(self, call: dict[str, Any], **arguments: Any) -> requests.Response:
-        return requests.post(f"{self.agent_url}/api/v1", json=call, timeout=30, **arguments)
+        return requests.post(f"{self.agent_url}/api/v1", json=call, timeout=30, **{**self.access, **arguments})
 
     def agent_get(self, what: str) -> dict[str, Any]:
         response = self.agent_call({"type": what})
@@ -143,7 +152,7 @@ class AgentProcess:
         return answer[what.lower()]  # type: ignore[no-any-return]
 
     def master_get(self, what: str) -> dict[str, Any]:
-        response = requests.post(f"{self.master_url}/api/v1", json={"type": what}, timeout=30)
+        response = requests.post(f"{self.master_url}/api/v1", json={"type": what}, timeout=30, **self.access)
         assert response.status_code == 200, response.text
         answer: dict[str, Any] = response.json()
         return answer[what.lower()]  # type: ignore[no-any-return]
@@ -171,7 +180,16 @@ class AgentProcess:
 class Framework:
     """A scheduler that subscribes and keeps what it gets; `wait` takes the first event that fits, in order."""
 
-    def __init__(self, master_url: str, media: str = JSON, role: str = "*", name: str = "walk", **info: Any) -> None:
+    def __init__(
+        self,
+        master_url: str,
+        media: str = JSON,
+        role: str = "*",
+        name: str = "walk",
+        access: dict[str, Any] | None = None,
+        **info: Any,
+    ) -> None:
+        self.access = access or {}
         self.url = f"{master_url}/api/v1/scheduler"
         self.media = media
         self.info = mesos_pb2.FrameworkInfo(user="root", name=name, roles=[role], failover_timeout=60.0)
@@ -201,6 +219,7 @@ class Framework:
             headers={"Content-Type": self.media, "Accept": self.media},
             stream=True,
             timeout=(5, 60),
+            **self.access,
         )
         assert self.response.status_code == 200, self.response.text
         assert self.response.headers["Content-Type"] == self.media
@@ -266,6 +285,7 @@ class Framework:
             data=codec.encode(call, self.media),
             headers={"Content-Type": self.media, "Accept": self.media, "Mesos-Stream-Id": self.stream_id},
             timeout=30,
+            **self.access,
         )
         if expect is not None:
             assert response.status_code == expect, f"{response.status_code} {response.text}"
