@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from provider import reconcile
-from provider.cgroup_plan import mixed_name
+from provider.cgroup_values import mixed_name
 from provider.cgroups import Applied, Difference, Enforcer
 from provider.errors import EnforcementError, PowerError
 from provider.inventory import Host, State

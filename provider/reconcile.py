@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from provider import cpuset, inventory, power_rules, topology
-from provider.cgroup_plan import Desired, SharedSlot, Slot
+from provider.cgroup_values import Desired, SharedSlot, Slot
 from provider.inventory import CpuSet, Host, State
 
 __all__ = ["Drift", "degradations", "desired", "fingerprint", "only", "power", "released"]

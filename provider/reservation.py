@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agent_api.wire import mesos_pb2
-from provider import cgroup_plan, inventory
+from provider import cgroup_values, inventory
 from provider.errors import EnforcementError
 from provider.operations import FailError
 
@@ -109,7 +109,7 @@ def wish_of(stack: bytes, field: str) -> Wish | None:
 def _name(value: str | None, field: str) -> str | None:
     if value is not None:
         try:
-            cgroup_plan.group_name(value)
+            cgroup_values.group_name(value)
         except EnforcementError as error:
             raise FailError(f"{field}: label {PREFIX}set: {error}") from error
     return value

@@ -7,7 +7,7 @@ Layout below the parent cgroup: NAME/plain, NAME/set.ID (exclusive), NAME/shared
 tasks that use several sets at once.
 """
 
-from provider.cgroup_plan import Desired, Difference, Group, Observed, SharedSlot, Slot
+from provider.cgroup_values import Desired, Difference, Group, Observed, SharedSlot, Slot
 from provider.cgroups.detect import detect
 from provider.cgroups.enforcer import Applied, Enforcer
 from provider.cgroups.fs import Fs, RealFs

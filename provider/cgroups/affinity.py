@@ -7,7 +7,7 @@ are not kept off, and the label `enforcement=affinity` says so.
 from __future__ import annotations
 
 from provider import cgroup_plan
-from provider.cgroup_plan import Desired, Difference, Observed, Rules, group_name
+from provider.cgroup_values import Desired, Difference, Observed, Rules, group_name
 from provider.cgroups.enforcer import Applied
 
 __all__ = ["AffinityEnforcer"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Protocol
 
-from provider.cgroup_plan import Desired, Difference, Observed, Step
+from provider.cgroup_values import Desired, Difference, Observed, Step
 
 __all__ = ["Applied", "Enforcer"]
 

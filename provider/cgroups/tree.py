@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from provider import cgroup_plan
-from provider.cgroup_plan import (
+from provider.cgroup_values import (
     Desired,
     Difference,
     Group,

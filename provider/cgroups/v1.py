@@ -11,7 +11,7 @@ import contextlib
 import errno
 import logging
 
-from provider.cgroup_plan import Desired, Difference, Group, Rules, SetPartition, SetQuota, SetWeight, set_of
+from provider.cgroup_values import Desired, Difference, Group, Rules, SetPartition, SetQuota, SetWeight, set_of
 from provider.cgroups.fs import Fs
 from provider.cgroups.tree import TreeEnforcer, errno_text
 from provider.errors import EnforcementError

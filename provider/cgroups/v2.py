@@ -14,7 +14,7 @@ import logging
 import os
 import posixpath
 
-from provider.cgroup_plan import Group, Rules, SetPartition, SetQuota, SetWeight, set_of
+from provider.cgroup_values import Group, Rules, SetPartition, SetQuota, SetWeight, set_of
 from provider.cgroups.fs import Fs
 from provider.cgroups.tree import TreeEnforcer, errno_text
 from provider.cpuset import format_mask

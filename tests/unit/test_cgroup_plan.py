@@ -9,7 +9,8 @@ import random
 
 import pytest
 
-from provider.cgroup_plan import (
+from provider.cgroup_plan import differences, plan
+from provider.cgroup_values import (
     Desired,
     Group,
     Make,
@@ -24,11 +25,9 @@ from provider.cgroup_plan import (
     SharedSlot,
     Slot,
     Step,
-    differences,
     group_name,
     members,
     mixed_name,
-    plan,
 )
 from provider.cpuset import format_mask, parse
 from provider.errors import EnforcementError

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from profiles.mapping import Profile
 from provider import cgroup_plan, cpuset, inventory, reconcile
-from provider.cgroup_plan import Observed, Rules, SharedSlot, Slot
+from provider.cgroup_values import Observed, Rules, SharedSlot, Slot
 from provider.inventory import State
 from provider.layout import Config, PoolConfig
 from tests.unit.hosts import D16, S8, U4, host, make_set, records

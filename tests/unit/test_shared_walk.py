@@ -15,7 +15,8 @@ from agent_api.core import resources as rs
 from agent_api.wire import mesos_pb2
 from profiles.mapping import Profile
 from provider import inventory, reconcile, revocable
-from provider.cgroup_plan import Observed, Rules, plan
+from provider.cgroup_plan import plan
+from provider.cgroup_values import Observed, Rules
 from provider.inventory import Host, Source, State
 from provider.layout import Config, PoolConfig
 from provider.operations import Catalogued, Change, Context, Operation, decide
