@@ -167,7 +167,8 @@ def _agent_executors(world: World, answer: AgentResponse.GetExecutors) -> None:
 
 
 def _containers(world: World, answer: AgentResponse.GetContainers) -> None:
-    """One for each task that runs. Where there is none, Mesos leaves the whole out."""
+    """One for each task that runs, with what it was given; the shell adds what it uses. Where there is none, Mesos
+    leaves the whole out."""
     for task in world.live_tasks():
         if task.record.pid is not None:
             container = answer.containers.add()
@@ -177,6 +178,12 @@ def _containers(world: World, answer: AgentResponse.GetContainers) -> None:
             container.container_id.value = task.container_id
             container.container_status.container_id.value = task.container_id
             container.container_status.executor_pid = task.record.pid
+            given = task.record.task.resources
+            mem = int(rs.sum_of(given, "mem") * 1024 * 1024)
+            container.resource_statistics.timestamp = 0  # required: it was not measured yet
+            container.resource_statistics.cpus_soft_limit = rs.sum_of(given, "cpus")
+            container.resource_statistics.mem_limit_bytes = mem
+            container.resource_statistics.mem_soft_limit_bytes = mem
 
 
 def _operations(world: World) -> list[mesos_pb2.Operation]:

@@ -14,14 +14,13 @@ from agent_api.core import roles as role_table
 from agent_api.core.model import Framework, Offer, Provider, World
 from agent_api.core.records import FrameworkRecord, TaskRecord
 from agent_api.core.sandbox import task_path
-from agent_api.wire import agent_pb2, codec, mesos_pb2
+from agent_api.wire import codec, mesos_pb2
 
 if TYPE_CHECKING:
     from agent_api.core.master import Master
 
 __all__ = [
     "agent_state",
-    "containers",
     "frameworks",
     "maintenance",
     "master_state",
@@ -354,23 +353,6 @@ def state_summary(master: Master, now: float) -> Json:
         shown["slave_ids"] = [world.agent_id] if framework.id in here else []
         result["frameworks"].append(shown)
     return result
-
-
-def containers(master: Master, now: float) -> list[Json]:
-    """GET /containers of the agent port: one for each task that runs, without statistics."""
-    call = agent_pb2.Call(type=agent_pb2.Call.GET_CONTAINERS)
-    response = master.agent_call(call, now)
-    return [
-        {
-            "container_id": container.container_id.value,
-            "executor_id": container.executor_id.value,
-            "executor_name": container.executor_name,
-            "framework_id": container.framework_id.value,
-            "source": container.executor_id.value,
-            "status": codec.to_dict(container.container_status),
-        }
-        for container in response.get_containers.containers
-    ]
 
 
 def slaves(master: Master, now: float) -> Json:

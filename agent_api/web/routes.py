@@ -13,7 +13,7 @@ import json
 import re
 import stat
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -23,6 +23,7 @@ from agent_api.authentication import PROVIDER
 from agent_api.core import authorization, figures, views
 from agent_api.core.master import Master
 from agent_api.errors import ApiError, BadRequest, NotFound, NotImplemented_
+from agent_api.web import containers
 from agent_api.web.agent_operator import read_call
 from agent_api.web.files import Sandboxes
 from agent_api.web.logging_level import LoggingLevel
@@ -103,8 +104,8 @@ def agent_routes(agent: Served) -> dict[str, Route]:
             f"{prefix}/state": get(views.agent_state),
             f"{prefix}/flags": get(_flags),
             f"{prefix}/health": Route(_health, ANY_METHOD, public=True),
-            f"{prefix}/containers": get(views.containers),
-            f"{prefix}/monitor/statistics": get(lambda _master, _now: []),
+            f"{prefix}/containers": shell.of_containers(containers.containers),
+            f"{prefix}/monitor/statistics": shell.of_containers(containers.statistics),
         }
     return routes
 
@@ -197,10 +198,22 @@ class _Shell:
             case kinds.GET_LOGGING_LEVEL | kinds.SET_LOGGING_LEVEL | kinds.LIST_FILES | kinds.READ_FILE:
                 self._own_call(request, call, agent_pb2, "agent", media)
             case _:
-                response = agent.turn(lambda now: agent.master.agent_call(call, now))
+                response, now = agent.turn(lambda now: (agent.master.agent_call(call, now), now))
+                containers.measure(response.get_containers.containers, now)
                 # Calls that only do something are answered with an empty body, as Mesos does.
                 answer_message(request, response if response.HasField("type") else None, media)
         return None
+
+    def of_containers(self, view: Callable[[Iterable[containers.Container]], Any]) -> Route:
+        """A legacy view of the tasks that run, with what they use."""
+        call = agent_pb2.Call(type=agent_pb2.Call.GET_CONTAINERS)
+
+        def handle(request: ApiRequest) -> None:
+            response, now = self.agent.turn(lambda now: (self.agent.master.agent_call(call, now), now))
+            containers.measure(response.get_containers.containers, now)
+            _answer_json(request, view(response.get_containers.containers))
+
+        return Route(handle, ANY_METHOD)
 
     def master_call(self, request: ApiRequest) -> None:
         """POST /api/v1 on the master port."""

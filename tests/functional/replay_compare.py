@@ -17,7 +17,7 @@ _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _ID = re.compile(rf"{_UUID}(-[SO]?\d+)?|[A-Za-z0-9+/]{{22}}==")
 
 VOLATILE = re.compile(
-    r"timestamp|nanoseconds|mtime|(\w+_)?time|executor_pid|port|version|master_hostname|build_\w+|git_\w+|size|nlink|mode|[ug]id"
+    r"timestamp|nanoseconds|\w+_time_secs|mem_rss_bytes|mtime|(\w+_)?time|executor_pid|port|version|master_hostname|build_\w+|git_\w+|size|nlink|mode|[ug]id"
 )
 """Values under these keys are of the run: only their type counts."""
 

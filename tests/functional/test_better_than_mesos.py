@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
 
-from agent_api.wire import agent_pb2, master_pb2, resource_provider_pb2, scheduler_pb2
+from agent_api.web import containers
+from agent_api.wire import agent_pb2, master_pb2, mesos_pb2, resource_provider_pb2, scheduler_pb2
+from tests.functional import harness
 from tests.functional.harness import AgentProcess, wait_for
 from tests.functional.replay_wire import Stream, header
 
@@ -167,7 +171,7 @@ AGENT_CALLS = {
     *("READ_FILE", "GET_STATE", "GET_CONTAINERS", "GET_FRAMEWORKS", "GET_EXECUTORS", "GET_OPERATIONS", "GET_TASKS"),
     *("GET_AGENT", "GET_RESOURCE_PROVIDERS", "ADD_RESOURCE_PROVIDER_CONFIG", "UPDATE_RESOURCE_PROVIDER_CONFIG"),
     *("REMOVE_RESOURCE_PROVIDER_CONFIG", "MARK_RESOURCE_PROVIDER_GONE"),
-    *("GET_TOPOLOGY", "GET_PROFILES", "GET_CPUSETS", "DESTROY_CPUSET"),
+    *("GET_TOPOLOGY", "GET_PROFILES", "GET_CPUSETS", "DESTROY_CPUSET", "COMPACT_CPUSETS"),
 }
 MASTER_CALLS = {
     *("GET_HEALTH", "GET_FLAGS", "GET_VERSION", "GET_METRICS", "GET_LOGGING_LEVEL", "SET_LOGGING_LEVEL", "LIST_FILES"),
@@ -221,3 +225,65 @@ def test_paths_of_the_web_ui_call_back(agent: AgentProcess, port: str, path: str
     assert type(value) is type(plain.json())
     if isinstance(value, dict):
         assert value.keys() == plain.json().keys()
+
+
+def _process(proc: Path, pid: int, parent: int, ticks: tuple[int, int, int, int], pages: int) -> None:
+    (proc / str(pid)).mkdir()
+    before = f"{pid} (a (b) c) S {parent} {pid} {pid} 0 -1 4194560 0 0 0 0"
+    after = f"20 0 1 0 100 0 {pages} 0"
+    (proc / str(pid) / "stat").write_text(f"{before} {' '.join(map(str, ticks))} {after}\n")
+
+
+def test_what_a_task_uses_is_that_of_all_its_processes(tmp_path: Path) -> None:
+    hertz, page = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
+    _process(tmp_path, 10, 1, (hertz, 0, 2 * hertz, 0), 100)  # the shim, and what it waited for
+    _process(tmp_path, 11, 10, (3 * hertz, hertz, 0, 0), 50)
+    _process(tmp_path, 12, 11, (0, 0, 0, hertz), 7)
+    _process(tmp_path, 13, 1, (hertz * 100, 0, 0, 0), 1000)  # somebody else's
+    found = [agent_pb2.Response.GetContainers.Container() for _ in range(2)]
+    found[0].container_status.executor_pid = 10
+    found[1].container_status.executor_pid = 99  # gone meanwhile
+    containers.measure(found, 7.0, str(tmp_path))
+    used = found[0].resource_statistics
+    assert (used.cpus_user_time_secs, used.cpus_system_time_secs) == (6, 2)
+    assert (used.mem_rss_bytes, used.processes, used.timestamp) == (157 * page, 3, 7.0)
+    assert not found[1].resource_statistics.HasField("mem_rss_bytes")
+    assert found[1].resource_statistics.timestamp == 7.0
+
+
+def test_containers_and_their_statistics(agent: AgentProcess) -> None:
+    framework = harness.Framework(agent.master_url, role="stats")
+    framework.subscribe()
+    offer, cpus = framework.offer(lambda r: r.name == "cpus")
+    given = [mesos_pb2.Resource(name=name, type=mesos_pb2.Value.SCALAR) for name in ("cpus", "mem")]
+    for resource, value in zip(given, (0.5, 32), strict=True):
+        resource.scalar.value = value
+        resource.allocation_info.CopyFrom(cpus.allocation_info)
+    # It uses CPU time in a child, until the file goes.
+    command = "touch on; (while [ -e on ]; do :; done); sleep 1000"
+    framework.accept([offer], harness.launch(offer.agent_id.value, "busy", command, *given))
+    framework.update("busy", mesos_pb2.TASK_STARTING)
+    framework.update("busy", mesos_pb2.TASK_RUNNING)
+
+    def busy() -> Any:
+        (one,) = requests.get(f"{agent.agent_url}/monitor/statistics", timeout=20).json()
+        used = one["statistics"]
+        return one if used["cpus_user_time_secs"] + used["cpus_system_time_secs"] > 0.2 else None
+
+    shown = wait_for(busy, 30, "CPU time")
+    sandbox = agent.work_dir / "tasks" / framework.id / "busy"
+    (sandbox / "on").unlink()
+    assert (shown["executor_id"], shown["source"], shown["framework_id"]) == ("busy", "busy", framework.id)
+    used = shown["statistics"]
+    assert (used["cpus_soft_limit"], used["mem_limit_bytes"]) == (0.5, 32 * 1024 * 1024)
+    assert used["mem_rss_bytes"] > 100_000 and used["processes"] >= 3 and used["timestamp"] > 1e9
+    (container,) = requests.get(f"{agent.agent_url}/slave(1)/containers", timeout=20).json()
+    assert container["executor_id"] == "busy" and container["statistics"].keys() == used.keys()
+    (called,) = agent.agent_get("GET_CONTAINERS")["containers"]
+    assert called["container_id"]["value"] == container["container_id"]
+    assert called["container_status"] == container["status"]
+    assert called["resource_statistics"].keys() == used.keys()
+    framework.kill("busy")
+    framework.update("busy", mesos_pb2.TASK_KILLED)
+    assert requests.get(f"{agent.agent_url}/monitor/statistics", timeout=20).json() == []
+    framework.simple(scheduler_pb2.Call.TEARDOWN)

@@ -195,7 +195,6 @@ VIEWS = [
     views.frameworks,
     views.roles,
     views.state_summary,
-    views.containers,
     figures.metrics,
 ]
 
@@ -251,13 +250,14 @@ def test_each_started_task_has_an_executor_and_a_container() -> None:
     assert (executor.executor_info.source, over.executor_info.source) == ("a", "b")
     assert executor.executor_info.name == "Command Executor (Task: a) (Command: sh -c 'sleep 1000')"
     assert not executor.executor_info.command.HasField("environment")
-    (container,) = views.containers(host.master, host.now)
-    assert container["executor_id"] == "a" and container["framework_id"] == framework.id
-    assert container["status"]["executor_pid"] == 77
+    (container,) = agent(host, "GET_CONTAINERS").get_containers.containers
+    assert container.executor_id.value == "a" and container.framework_id.value == framework.id
+    assert container.container_status.executor_pid == 77
+    assert container.resource_statistics.mem_limit_bytes == container.resource_statistics.mem_soft_limit_bytes > 0
     host.end("a", framework.id)
     for status in framework.statuses():
         framework.acknowledge(status)
-    assert not views.containers(host.master, host.now)
+    assert not agent(host, "GET_CONTAINERS").HasField("get_containers")
 
 
 @pytest.mark.parametrize(
