@@ -24,9 +24,10 @@ from typing import Any
 from twisted.internet.interfaces import IReadDescriptor
 from zope.interface import implementer
 
-from agent_api import cgroup_paths, memory, sandboxes, shim
+from agent_api import cgroup_paths, memory, sandboxes, shim, task_dir
 from agent_api.core.sandbox import task_path
-from agent_api.task_spec import LaunchError, Sets, argv_of, check_container, environment_of, ids, show, switch_to
+from agent_api.task_dir import MARK
+from agent_api.task_spec import LaunchError, Sets, ids
 from agent_api.wire import mesos_pb2
 
 __all__ = ["Exit", "Launcher"]
@@ -38,8 +39,6 @@ _START_SECONDS = 60.0
 """How long a shim may take from pid.json to started.json before the agent stops asking."""
 _KILL_MARGIN_SECONDS = 10.0
 """After the grace period the shim itself kills; this long after that the agent does it over its head."""
-_MARK = "PINFOLD_TASK_DIR"
-"""Variable in the environment of every process of a task, by which what a dead shim left is found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +160,7 @@ class Launcher:
             if (entry.path / "spec.json").exists():
                 log.info("%s: launched again, has a directory from before", entry)
             else:
-                self._write_spec(entry, task, user, list(cpu_resources))
+                task_dir.prepare(entry.path, entry.key, task, user, list(cpu_resources), self.cgroups)
         except LaunchError as exc:
             self._fail(entry, str(exc))
             return
@@ -224,7 +223,7 @@ class Launcher:
                 return
             if sets.affinity and entry.pid:
                 self._move(entry.pid, sets.cpus)
-            self._write_cpuset_file(entry.path, sets)  # last: who reads it may use what it says
+            task_dir.write_cpuset_file(entry.path, sets)  # last: who reads it may use what it says
         except (LaunchError, OSError) as exc:
             log.error("%s: cannot tell the task its new CPUs: %s", entry, exc)
 
@@ -234,91 +233,6 @@ class Launcher:
             with contextlib.suppress(OSError):
                 for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
                     os.sched_setaffinity(int(thread), ids(cpus))
-
-    # Preparing.
-
-    def _write_spec(
-        self, entry: _Task, task: mesos_pb2.TaskInfo, user: str, cpu_resources: list[mesos_pb2.Resource]
-    ) -> None:
-        if not task.HasField("command"):
-            raise LaunchError("the task has no command; executors are not supported")
-        if task.command.uris:
-            raise LaunchError(f"command.uris: there is no fetcher; {task.command.uris[0].value!r} would be missing")
-        if task.HasField("container"):
-            check_container(task.container)
-        sets = Sets(cpu_resources)
-        command = task.command
-        program, argv = argv_of(command)
-        environment = environment_of(command.environment)
-        switch = switch_to(user)
-        entry.path.mkdir(parents=True, exist_ok=True)
-        if switch:
-            # The task may make files here, and not replace ours: sticky, and ours belong to us.
-            os.chown(entry.path, -1, switch.pw_gid)
-            entry.path.chmod(0o1775)
-        own = {
-            _MARK: str(entry.path),
-            "MESOS_SANDBOX": str(entry.path),
-            "MESOS_DIRECTORY": str(entry.path),
-            "MESOS_TASK_ID": entry.task_id,
-            "MESOS_FRAMEWORK_ID": entry.framework_id,
-        }
-        if sets.ids:
-            own |= sets.environment()
-            own["PINFOLD_CPUSET_FILE"] = str(self._write_cpuset_file(entry.path, sets))
-            groups = self._groups_of(sets)
-        else:
-            # The shim adds PINFOLD_CPUS and PINFOLD_MEMS: what it then finds itself allowed.
-            own |= {"PINFOLD_EXCLUSIVE_CPUS": "", "PINFOLD_SHARED_CPUS": ""}
-            environment.pop("PINFOLD_CPUSET_FILE", None)
-            try:
-                groups = self.cgroups.make_plain()
-            except OSError as exc:
-                raise LaunchError(f"cannot make the cgroup of plain tasks: {exc}") from exc
-        mem = [resource.scalar.value for resource in task.resources if resource.name == "mem"]
-        place = memory.place(self.cgroups, groups, entry.key, sum(mem) if mem else None)
-        if place.problem:
-            log.warning("%s: its memory is not limited: %s", entry, place.problem)
-        policy, nodes = sets.memory_policy()
-        spec = {
-            "framework_id": entry.framework_id,
-            "task_id": entry.task_id,
-            "user": switch.pw_name if switch else "",
-            "program": program,
-            "argv": argv,
-            "environment": environment,
-            "own_environment": own,
-            "plain": not sets.ids,
-            "cgroups": place.directories,
-            "memory_cgroup": place.leaf,
-            "note": f"The task's memory is not limited: {place.problem}" if place.problem else "",
-            "affinity": ids(sets.cpus) if sets.affinity else [],
-            "memory_policy": policy,
-            "policy_nodes": ids(nodes),
-            "least_cpus": show(sets.exclusive),
-            # What floats may have moved since: the group's own list says how far.
-            "most_cpus": show(sets.cpus) if sets.affinity or not sets.shared else "",
-        }
-        if any("\0" in text for text in (program, *argv, *environment.values(), *own.values())):
-            raise LaunchError("the command or its environment holds a NUL character")
-        shim.replace_file(entry.path / "spec.json", json.dumps(spec).encode())
-
-    def _groups_of(self, sets: Sets) -> list[str]:
-        if sets.affinity:
-            return []
-        if len(sets.ids) > 1 and not Path(sets.cgroup).is_dir():
-            raise LaunchError(
-                "the provider made no cgroup for the CPUs of all these sets together: "
-                + ", ".join(f"{kind} set {set_id}" for set_id, kind in sorted(sets.ids.items()))
-                + "; a set whose profile asks for a partition of its own is to be used alone"
-            )
-        return self.cgroups.joined(sets.cgroup)
-
-    def _write_cpuset_file(self, path: Path, sets: Sets) -> Path:
-        file = path / "cpuset.env"
-        text = "".join(f"{name}={value}\n" for name, value in sets.environment().items())
-        shim.replace_file(file, text.encode(), mode=0o644)
-        return file
 
     # Starting.
 
@@ -529,7 +443,7 @@ class Launcher:
     def _kill_remains(self, entry: _Task) -> None:
         """A shim that was killed leaves the command running; the task is over, so its processes must not stay."""
         # By the place where it was started: the agent's directory may have been moved since.
-        mark = f"{_MARK}={self._spec(entry).get('own_environment', {}).get(_MARK, entry.path)}".encode()
+        mark = f"{MARK}={self._spec(entry).get('own_environment', {}).get(MARK, entry.path)}".encode()
         for _ in range(5):
             found = []
             for name in os.listdir("/proc"):  # noqa: PTH208
