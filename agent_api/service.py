@@ -17,7 +17,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,9 +26,8 @@ from twisted.internet.error import CannotListenError
 from twisted.internet.task import LoopingCall
 
 from agent_api import memory, sandboxes
-from agent_api.authentication import Credential, CredentialsError, Guard, own_credential
+from agent_api.authentication import CredentialsError, Guard, own_credential
 from agent_api.core import effects
-from agent_api.core.acls import ALLOW_ALL, Acls
 from agent_api.core.master import Master
 from agent_api.core.model import Options
 from agent_api.core.reconfiguration import Change
@@ -36,6 +35,7 @@ from agent_api.errors import ApiError, Conflict
 from agent_api.flags import FlagsError
 from agent_api.launcher import Exit, Launcher
 from agent_api.provider_daemon import ProviderDaemons
+from agent_api.settings import Settings
 from agent_api.shim import boot_id
 from agent_api.store import Store, StoreError, is_change
 from agent_api.web import routes
@@ -44,7 +44,7 @@ from agent_api.web.streams import Stream
 from agent_api.wire import agent_pb2, codec, mesos_pb2, recordio
 from migrations.database import DatabaseError
 
-__all__ = ["Agent", "Settings", "StartError"]
+__all__ = ["Agent", "StartError"]
 
 log = logging.getLogger(__name__)
 
@@ -61,36 +61,6 @@ R = TypeVar("R")
 
 class StartError(Exception):
     """The agent cannot start; the message names the value in the way. Nothing was changed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How one agent runs, as the command line gave it."""
-
-    work_dir: str
-    version: str
-    hostname: str
-    ip: str = "127.0.0.1"
-    port: int = 5051
-    master_port: int = 5050
-    resources: tuple[mesos_pb2.Resource, ...] = ()
-    measured: frozenset[str] = frozenset()
-    """Names among them that were measured on this host, and not given."""
-    attributes: tuple[mesos_pb2.Attribute, ...] = ()
-    online_cpus: int = 1
-    sysfs_root: str = "/"
-    cgroup_root: str = "auto"
-    cgroup_name: str = "pinfold"
-    offer_timeout: float | None = None
-    gc_delay: float = sandboxes.GC_DELAY
-    credentials: list[Credential] | None = field(default=None, repr=False)
-    """Who may use the two ports; None: everybody."""
-    acls: Acls = ALLOW_ALL
-    ssl_cert: str | None = None
-    """Path of the certificate in `tls`."""
-    tls: Any = None
-    """What `agent_api.tls.server_options` made of certificate and key; None: plain HTTP."""
-    flags: dict[str, str] = field(default_factory=dict)
 
 
 class Agent:

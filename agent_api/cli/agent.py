@@ -222,7 +222,7 @@ def _settings(options: dict[str, Any]) -> Any:
     # Only here: importing the core takes time that `--help` need not.
     from agent_api import measured
     from agent_api.core import attributes, resources
-    from agent_api.service import Settings
+    from agent_api.settings import Settings
 
     own = _parsed(resources.parse, options["resources"] or "", "--resources")
     online = measured.online_cpus(options["sysfs_root"])

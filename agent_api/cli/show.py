@@ -158,6 +158,7 @@ def destroy(context: click.Context, cpuset_id: str, agent_url: str | None) -> No
 @click.option("--dry-run", is_flag=True, help="Only show what would move.")
 @click.option("--yes", is_flag=True, help="Move without asking.")
 @click.option("--agent", "agent_url", default=None, metavar="URL", help="The agent port.")
+@with_access
 @with_json
 @click.pass_context
 def compact(

@@ -17,6 +17,7 @@ __all__ = ["ALLOW_ALL", "Acls", "AclsError", "parse"]
 
 OBJECTS = {
     "access_sandboxes": "users",
+    "compact_cpusets": "roles",
     "destroy_cpusets": "roles",
     "mark_resource_providers_gone": "resource_providers",
     "modify_resource_provider_configs": "resource_providers",
@@ -30,11 +31,12 @@ OBJECTS = {
     "update_quotas": "roles",
     "update_weights": "roles",
 }
-"""The actions, and what each is done to. Two are Pinfold's own: destroy_cpusets and register_resource_providers."""
+"""The actions, and what each is done to. Those of sets and register_resource_providers are Pinfold's own."""
 
 ALL_OR_NOTHING = frozenset(
     {
         "access_sandboxes",
+        "compact_cpusets",
         "mark_resource_providers_gone",
         "modify_resource_provider_configs",
         "register_resource_providers",

@@ -40,6 +40,8 @@ def agent_call(world: World, principal: str | None, call: agent_pb2.Call) -> Non
     elif call.type == kinds.DESTROY_CPUSET:
         known = [p.sets.get(call.destroy_cpuset.cpuset_id) for p in world.providers.values()]
         _need(world, principal, "destroy_cpusets", next((info.role for info in known if info is not None), None))
+    elif call.type == kinds.COMPACT_CPUSETS and not call.compact_cpusets.dry_run:
+        _need(world, principal, "compact_cpusets")
     elif call.type == kinds.SET_LOGGING_LEVEL:
         _need(world, principal, "set_log_level")
     elif call.type in (kinds.LIST_FILES, kinds.READ_FILE):

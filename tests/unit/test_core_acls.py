@@ -67,7 +67,7 @@ def test_answers(rules: list[Any], permissive: bool, principal: str | None, role
         (b"[]", "no JSON object"),
         (b"\xff", "not UTF-8"),
         (b'{"permissive": 1}', "'permissive' must be true or false, and is 1"),
-        (b'{"update_quota": []}', "'update_quota' is no action; known are access_sandboxes, destroy_cpusets"),
+        (b'{"update_quota": []}', "'update_quota' is no action; known are access_sandboxes, compact_cpusets"),
         (b'{"update_quotas": {}}', "'update_quotas' must be a list"),
         (b'{"update_quotas": [{"principals": {"type": "ANY"}}]}', "'update_quotas[0]' must have just 'principals' and"),
         (b'{"update_quotas": [{"principals": {"type": "ANY"}, "users": {"type": "ANY"}}]}', "'roles'"),
@@ -116,6 +116,7 @@ CALLS = [
         {"resource_provider_id": {"value": "p"}},
     ),
     ("agent", "destroy_cpusets", "roles", "DESTROY_CPUSET", {"cpuset_id": "s"}),
+    ("agent", "compact_cpusets", "roles", "COMPACT_CPUSETS", {"dry_run": False}),
     ("agent", "set_log_level", "level", "SET_LOGGING_LEVEL", {"level": 1, "duration": {"nanoseconds": 1}}),
     ("agent", "access_sandboxes", "users", "LIST_FILES", {"path": "/"}),
     ("agent", "access_sandboxes", "users", "READ_FILE", {"path": "/", "offset": 0}),
@@ -158,6 +159,8 @@ def test_operator_calls(api: str, action: str, objects: str, kind: str, body: di
 def test_reading_needs_no_permission(kind: str) -> None:
     host = Host(acls=acls(permissive=False))
     authorization.agent_call(host.master.world, "web", from_dict(agent_pb2.Call, {"type": kind}))
+    look = {"type": "COMPACT_CPUSETS", "compact_cpusets": {"dry_run": True}}
+    authorization.agent_call(host.master.world, "web", from_dict(agent_pb2.Call, look))
 
 
 def test_a_reservation_is_made_in_ones_own_name() -> None:
