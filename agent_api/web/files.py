@@ -9,9 +9,11 @@ from __future__ import annotations
 import grp
 import os
 import pwd
+import re
 import stat
 from pathlib import Path
 
+from agent_api.core.sandbox import task_path
 from agent_api.errors import ApiError, BadRequest, NotFound
 from agent_api.wire import mesos_pb2
 
@@ -25,6 +27,9 @@ MAX_DOWNLOAD = 32 * 1024 * 1024
 _OWN = ("spec.json", "pid.json", "started.json", "kill.json", "exit.json")
 """The launcher's files in a task's directory: no business of the task's user, and one holds its environment."""
 
+_VIRTUAL = re.compile(r"/frameworks/([^/]+)/executors/([^/]+)/runs/latest(/.*)?")
+"""Mesos's path of a task's sandbox, for those who know its ids and not its directory."""
+
 
 class Sandboxes:
     """The directories of the tasks of one agent."""
@@ -33,12 +38,13 @@ class Sandboxes:
         self._root = Path(work_dir).absolute() / "tasks"
 
     def list_files(self, path: str) -> list[mesos_pb2.FileInfo]:
-        """What is in a directory, by name. `path` is absolute, or relative to the tasks' directory. 404 else."""
+        """What is in a directory, by name; nothing for a file. `path` is absolute, relative to the tasks' directory, or
+        the one that Mesos has for a task wherever it lies (`_VIRTUAL`). 404 else."""
         directory = self._resolve(path)
         try:
             entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
         except NotADirectoryError:
-            raise BadRequest(f"'{path}' is no directory") from None
+            return []  # as Mesos: there is nothing below a file
         except OSError:
             raise _unknown(path) from None
         found = []
@@ -92,6 +98,8 @@ class Sandboxes:
             raise _unknown(path)
         root = self._root.resolve()
         wanted = Path(path)
+        if virtual := _VIRTUAL.fullmatch(path):
+            wanted = Path(task_path(str(self._root.parent), virtual[1], virtual[2]) + (virtual[3] or ""))
         if not wanted.is_absolute():
             wanted = root / wanted
         try:

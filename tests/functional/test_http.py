@@ -452,7 +452,8 @@ def test_files_of_tasks_and_no_others(fresh: AgentProcess) -> None:
     def read(path: str, **more: Any) -> requests.Response:
         return fresh.agent_call({"type": "READ_FILE", "read_file": {"path": path, "offset": 0, **more}})
 
-    for path in ("f/t/stdout", f"{tasks}/f/t/stdout", "./f/../f/t/stdout"):
+    virtual = "/frameworks/f/executors/t/runs/latest"
+    for path in ("f/t/stdout", f"{tasks}/f/t/stdout", "./f/../f/t/stdout", f"{virtual}/stdout"):
         answer = read(path, offset=2, length=3).json()["read_file"]
         assert answer == {"size": 10, "data": "MjM0"}
     assert read("f/t/stdout", offset=99).json()["read_file"]["size"] == 10
@@ -467,6 +468,11 @@ def test_files_of_tasks_and_no_others(fresh: AgentProcess) -> None:
         "f/t/stdout\0x",
         str(fresh.work_dir / "agent.db"),
         f"{tasks}/../agent.db",
+        f"{virtual}/link",
+        f"{virtual}/spec.json",
+        f"{virtual}/../../../agent.db",
+        "/frameworks/../executors/../runs/latest/agent.db",
+        "/frameworks/f/executors/x/runs/latest/stdout",
     ):
         assert read(path).status_code == 404, path
     url = f"{fresh.agent_url}/files"
@@ -480,6 +486,12 @@ def test_files_of_tasks_and_no_others(fresh: AgentProcess) -> None:
     listed = fresh.agent_call({"type": "LIST_FILES", "list_files": {"path": "f/t"}}).json()["list_files"]
     assert [Path(info["path"]).name for info in listed["file_infos"]] == ["link", "pipe", "stdout", "up"]
     assert listed["file_infos"][2]["size"] == 10
+    again = fresh.agent_call({"type": "LIST_FILES", "list_files": {"path": virtual}}).json()["list_files"]
+    assert [info["path"] for info in again["file_infos"]] == [
+        f"{virtual}/{n}" for n in ("link", "pipe", "stdout", "up")
+    ]
+    for path in ("f/t/stdout", f"{virtual}/stdout"):
+        assert fresh.agent_call({"type": "LIST_FILES", "list_files": {"path": path}}).json()["list_files"] == {}
     for path in ("/", "/etc", "..", "f/t/up", "/nope", "/slave/log"):
         status = fresh.agent_call({"type": "LIST_FILES", "list_files": {"path": path}}).status_code
         assert status == 404, path
