@@ -14,6 +14,7 @@ import pytest
 from agent_api import cgroup_paths, memory, shim
 from agent_api.cgroup_paths import Hierarchy
 from agent_api.wire import mesos_pb2
+from tests.functional.harness import Framework, is_plain, launch, running_agent, take, wait_for
 from tests.functional.test_launcher import World, task
 
 V1 = Path("/sys/fs/cgroup/memory")
@@ -91,6 +92,24 @@ def test_the_next_agent_is_told_what_the_kernel_did(world: World) -> None:
     after.launcher.recover("f", "t", *known)
     assert after.exit().out_of_memory
     after.until(lambda: not Path(leaf).exists())
+
+
+def test_the_framework_is_told_the_reason(world: World, tmp_path: Path) -> None:
+    """A whole agent on this host's own cgroups."""
+    with running_agent(tmp_path) as agent:
+        agent_id = agent.master_get("GET_AGENTS")["agents"][0]["agent_info"]["id"]["value"]
+        framework = Framework(agent.master_url)
+        framework.subscribe()
+        offer, plain = framework.offer(is_plain)
+        mem = next(resource for resource in offer.resources if resource.name == "mem")
+        command = f"exec {GREEDY[0]} -c '{GREEDY[2]}'"
+        framework.accept([offer], launch(agent_id, "greedy", command, take(plain, 0.5), take(mem, 64)))
+        framework.update("greedy", mesos_pb2.TASK_STARTING)
+        assert framework.update("greedy", mesos_pb2.TASK_RUNNING).message == ""
+        failed = framework.update("greedy", mesos_pb2.TASK_FAILED)
+        assert failed.reason == mesos_pb2.TaskStatus.REASON_CONTAINER_LIMITATION_MEMORY
+        assert failed.message == "Memory limit exceeded: the kernel killed 1 of the task's processes"
+        wait_for(lambda: not [*(V1 / agent.cgroup_name).glob("task.*")], 10, "its cgroup goes")
 
 
 def test_without_a_controller_it_is_said(tmp_path: Path) -> None:
