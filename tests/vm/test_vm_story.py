@@ -122,6 +122,17 @@ def test_memory_lies_on_the_sets_node(host: Machine, known: dict[str, Any]) -> N
         assert set(pages) == {node}, (name, pages)
 
 
+def test_memory_is_interleaved_where_asked(host: Machine, known: dict[str, Any]) -> None:
+    set_id, labels = finished(host.call(story.create, "wide", [2, 2], ["numa/1", "numa/3"], timeout=90))
+    assert (labels["cpus"], labels["mems"]) == ("6-7,12-13", "1,3")
+    task = host.call(story.launch, "wide", 64, [set_id], timeout=120)
+    check(host, {task["pid"]: "6-7,12-13", known["plain"]["pid"]: "0-3,14-15"}, 1)
+    pages = host.call(story.memory, task["pid"])
+    assert set(pages) == {"1", "3"} and abs(pages["1"] - pages["3"]) < 0.1 * sum(pages.values()), pages
+    assert host.call(story.end_task, task["task_id"], timeout=90) == "TASK_KILLED"
+    assert host.call(story.destroy, set_id, timeout=90)["state"] == "OPERATION_FINISHED"
+
+
 def test_siblings_stay_empty_where_denied(host: Machine, known: dict[str, Any]) -> None:
     set_id, labels = finished(host.call(story.create, "alone", 2, "numa/1", timeout=90))
     assert (labels["cpus"], labels["blocked"]) == ("6", "7")
@@ -130,13 +141,21 @@ def test_siblings_stay_empty_where_denied(host: Machine, known: dict[str, Any]) 
     check(host, {known["plain"]["pid"]: "0-3,6-7,12-15"}, 1)
 
 
-def test_a_set_grows(host: Machine, known: dict[str, Any]) -> None:
+def test_a_set_grows_and_shrinks_under_a_task(host: Machine, known: dict[str, Any]) -> None:
     set_id, labels = finished(host.call(story.create, "latency", 2, "numa/3", timeout=90))
     assert labels["cpus"] == "12-13"
+    task = host.call(story.launch, "grows", 4, [set_id], 0.0, 1.0, timeout=120)
+    told = host.call(story.environment, task["pid"])["PINFOLD_CPUSET_FILE"]
     same, labels = finished(host.call(story.grow, set_id, 2, "numa/3", timeout=90))
     assert (same, labels["cpus"]) == (set_id, "12-15")
     assert host.call(story.file, f"{BASE}/set.{set_id}/cpuset.cpus.effective") == "12-15"
-    check(host, {known["plain"]["pid"]: "0-3,6-7", known["shared"]["pid"]: "2-3,6-7"}, 1)
+    check(host, {task["pid"]: "12-15", known["plain"]["pid"]: "0-3,6-7", known["shared"]["pid"]: "2-3,6-7"}, 1)
+    host.call(story.wait_file, told, "PINFOLD_CPUS=12-15", timeout=90)
+    same, labels = finished(host.call(story.shrink, set_id, 2, timeout=90))
+    assert (same, labels["cpus"]) == (set_id, "12-13")
+    check(host, {task["pid"]: "12-13", known["plain"]["pid"]: "0-3,6-7,14-15"}, 1)
+    host.call(story.wait_file, told, "PINFOLD_CPUS=12-13", timeout=90)
+    assert host.call(story.end_task, task["task_id"], timeout=90) == "TASK_KILLED"
     assert host.call(story.destroy, set_id, timeout=90)["state"] == "OPERATION_FINISHED"
 
 

@@ -38,6 +38,7 @@ PROFILES = {
             "kept": {"core_siblings": "required", "memory": {"policy": "bind", "mode": "required"}, "lifetime": "role"},
             "alone": {"core_siblings": "denied", "memory": {"policy": "bind", "mode": "required"}},
             "isolated": {"core_siblings": "required", "partition": "isolated"},
+            "wide": {"core_siblings": "required", "memory": {"policy": "interleave", "mode": "required", "nodes": 2}},
             "batch": {"mode": "shared", "lifetime": "role"},
         }.items()
     }
@@ -305,17 +306,19 @@ def labels(resource):
 
 
 def raw(cpus, zone):
-    """That many RAW CPUs of the zone, of as many offers as it takes."""
+    """That many RAW CPUs of the zone (or lists: so many of each), of as many offers as it takes."""
+    zones = {zone: cpus} if isinstance(zone, str) else dict(zip(zone, cpus, strict=True))
 
     def find(resources):
-        taken, wanted = [], cpus
+        taken, wanted = [], dict(zones)
         for resource in resources:
             found = source(resource)
-            if wanted and found.get("type") == "RAW" and found.get("zone") == zone:
-                amount = min(wanted, resource["scalar"]["value"])
+            left = wanted.get(found.get("zone"))
+            if left and found.get("type") == "RAW":
+                amount = min(left, resource["scalar"]["value"])
                 taken.append(part(resource, amount))
-                wanted -= amount
-        return taken if not wanted else None
+                wanted[found["zone"]] -= amount
+        return taken if not any(wanted.values()) else None
 
     return find
 
@@ -347,6 +350,13 @@ def grow(set_id, cpus, zone):
     return operate(
         find, lambda found: {"type": "RESIZE_CPUSET", "resize_cpuset": {"cpuset": found[0], "add": found[1]}}
     )
+
+
+def shrink(set_id, cpus):
+    def operation(found):
+        return {"type": "RESIZE_CPUSET", "resize_cpuset": {"cpuset": found, "subtract": [part(found[0], cpus)]}}
+
+    return operate(of_set(set_id), operation)
 
 
 def launch(name, megabytes, set_ids=(), plain=0.0, amount=None, timeout=90):
@@ -460,6 +470,15 @@ def file(path):
         return open(path).read().strip()
     except OSError as exc:
         return exc.strerror
+
+
+def wait_file(path, words, timeout=60):
+    """Until the file has these words."""
+    until = time.monotonic() + timeout
+    while words not in file(path):
+        if time.monotonic() > until:
+            raise RuntimeError("%s: no %r in %r" % (path, words, file(path)))
+        time.sleep(0.1)
 
 
 class Sampler(threading.Thread):
