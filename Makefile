@@ -16,7 +16,7 @@ test-clients: $(VENV)/.test   ## third-party Mesos clients, unmodified; fetches 
 	$(BIN)/python -m pytest -q tests/clients
 
 test-vm: $(VENV)/.test        ## real NUMA, SMT and cgroup v2 under QEMU; fetches its packages
-	$(BIN)/python -m pytest -q --timeout=900 tests/vm
+	$(BIN)/python -m pytest -q --timeout=1200 --durations=10 tests/vm
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .

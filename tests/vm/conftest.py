@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -28,6 +29,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 SLOW = 120
 """Seconds. On two quiet CPUs a boot takes 10; where it takes this long, the tests would take hours."""
+
+
+LIMIT = 25 * 60
+"""Seconds from the start, after which no further test begins. On two quiet CPUs all of them take 10 minutes."""
+_began = time.monotonic()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("vm") and time.monotonic() - _began > LIMIT:
+        pytest.skip(f"{LIMIT // 60} minutes are over: this machine is too slow for emulation")
 
 
 class Fleet:
