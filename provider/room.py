@@ -95,8 +95,9 @@ def growth(host: Host, state: State, one: CpuSet) -> int:
 
     RAW counts that is reserved as the set is, or not otherwise than all is by default.
     """
-    free = inventory.free(host, state, one.pool)
-    return _growth(host, one, *_room(host, free, _rows(host, state, one.revocable), one))
+    near = _near(host, one)
+    raw = _there(host, _rows(host, state, one.revocable), one.pool, _stacks(host, one), near)
+    return _growth(host, one, inventory.free(host, state, one.pool) & near, raw)
 
 
 def _rows(host: Host, state: State, loose: bool) -> Mapping[RawKey, int]:
@@ -106,8 +107,8 @@ def _rows(host: Host, state: State, loose: bool) -> Mapping[RawKey, int]:
     return {(zone, pool, b""): amount for (zone, pool), amount in revocable.amounts(host, state).items()}
 
 
-def _room(host: Host, free: int, raw: Mapping[RawKey, int], one: CpuSet) -> tuple[int, int]:
-    """(free CPUs in the set's own nodes, RAW that it may have there)."""
+def _near(host: Host, one: CpuSet) -> int:
+    """The CPUs of the set's own nodes; of a shared one, of its zones."""
     near = 0
     if one.exclusive:
         for node in host.topology.nodes:
@@ -116,13 +117,20 @@ def _room(host: Host, free: int, raw: Mapping[RawKey, int], one: CpuSet) -> tupl
     else:
         for charge in one.charges:
             near |= host.layout.zones.get(charge.zone, 0)
-    stacks = {host.default_stack, *(charge.stack for charge in one.charges)}
-    there = sum(
+    return near
+
+
+def _stacks(host: Host, one: CpuSet) -> frozenset[bytes]:
+    return frozenset((host.default_stack, *(charge.stack for charge in one.charges)))
+
+
+def _there(host: Host, raw: Mapping[RawKey, int], wanted: str, stacks: frozenset[bytes], near: int) -> int:
+    """RAW of a pool, under one of the stacks, in the zones that `near` is in."""
+    return sum(
         amount
         for (zone, pool, stack), amount in raw.items()
-        if pool == one.pool and stack in stacks and host.layout.zones.get(zone, 0) & near
+        if pool == wanted and stack in stacks and host.layout.zones.get(zone, 0) & near
     )
-    return free & near, there
 
 
 def _growth(host: Host, one: CpuSet, free: int, raw: int) -> int:
@@ -142,7 +150,8 @@ class Growth:
 
     def __init__(self) -> None:
         self._host: Host | None = None
-        self._known: dict[str, tuple[CpuSet, int, int, int]] = {}
+        self._known: dict[str, tuple[CpuSet, int, int, int, int]] = {}
+        """By set id: the set, its own nodes' CPUs, those of them that are free, the RAW there, and the answer."""
 
     def __call__(self, host: Host, state: State) -> dict[str, int]:
         """By set id."""
@@ -150,10 +159,16 @@ class Growth:
         self._host, self._known = host, {}
         rows = {loose: _rows(host, state, loose) for loose in (False, True)}
         held = inventory.held(state)
+        sums: dict[tuple[bool, str, frozenset[bytes], int], int] = {}
         for set_id, one in state.sets.items():
-            free, raw = _room(host, host.pool(one.pool) & ~held, rows[one.revocable], one)
             known = before.get(set_id)
-            if known is None or known[:3] != (one, free, raw):
-                known = (one, free, raw, _growth(host, one, free, raw))
+            near = known[1] if known is not None and known[0] == one else _near(host, one)
+            free = host.pool(one.pool) & ~held & near
+            key = (one.revocable, one.pool, _stacks(host, one), near)
+            raw = sums.get(key)
+            if raw is None:
+                raw = sums[key] = _there(host, rows[one.revocable], *key[1:])
+            if known is None or known[:4] != (one, near, free, raw):
+                known = (one, near, free, raw, _growth(host, one, free, raw))
             self._known[set_id] = known
-        return {set_id: known[3] for set_id, known in self._known.items()}
+        return {set_id: known[4] for set_id, known in self._known.items()}

@@ -218,6 +218,8 @@ QUICK = [
     ("/loop", "more than 5 redirects"),
     ("/to?file:///etc/passwd", "which is not http or https"),
     ("/garbage", "not valid HTTP or broke off"),
+    ("/nothing-here", "HTTP status 404"),
+    ("/not-modified", "there is no document that was asked about"),
 ]
 
 
