@@ -168,36 +168,28 @@ def test_listing_states_metrics_and_restart(agent: AgentProcess, tmp_path: Path)
 # -- a source that misbehaves -----------------------------------------------------------------------------------------
 
 MONITORED = """
-import contextlib, logging, signal, sys, time
+import logging, signal, sys, time
 from pathlib import Path
 from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from provider import service
 
-worst, busiest, last = 0.0, 0.0, None
-
-def waited():
-    # What threads could have run and had no CPU is what other programs did to them.
-    total = 0
-    for thread in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(OSError, IndexError):
-            total += int((thread / "schedstat").read_text().split()[1])
-    return total / 1e9
+busiest, last = 0.0, None
 
 def tick():
-    global worst, busiest, last
-    now = time.monotonic(), waited(), time.thread_time()
+    # No turn that lies between two calls used more CPU time of the reactor's thread than this. Of the time that passes,
+    # other programs on the machine take what they want.
+    global busiest, last
+    now = time.thread_time()
     if last is not None:
-        # No turn that lies between two calls used more of the reactor's thread than this.
-        busiest = max(busiest, now[2] - last[2])
-        worst = max(worst, now[0] - last[0] - 0.005 - max(0.0, now[1] - last[1]))
+        busiest = max(busiest, now - last)
     last = now
 
 def tell(*_):
-    global worst, busiest
-    Path(result).with_suffix(".new").write_text(f"{worst} {busiest}")
+    global busiest
+    Path(result).with_suffix(".new").write_text(str(busiest))
     Path(result).with_suffix(".new").rename(result)
-    worst = busiest = 0.0
+    busiest = 0.0
 
 logging.basicConfig(level="INFO")
 url, config, work_dir, name, result = sys.argv[1:]
@@ -218,7 +210,7 @@ QUICK = [
     ("/loop", "more than 5 redirects"),
     ("/to?file:///etc/passwd", "which is not http or https"),
     ("/garbage", "not valid HTTP or broke off"),
-    ("/nothing-here", "HTTP status 404"),
+    ("/status?404", "HTTP status 404"),
     ("/not-modified", "there is no document that was asked about"),
 ]
 
@@ -247,22 +239,20 @@ def test_offers_and_operations_go_on_while_the_source_misbehaves(agent: AgentPro
             profile_set(framework, f"make-{number}", "a")
             drop_set(framework, f"drop-{number}")
 
-        def held_up() -> tuple[float, float]:
-            """Since this was asked last: the longest hold-up of the provider's reactor, and the most CPU time that it
-            used in one turn, in seconds."""
+        def held_up() -> float:
+            """The most CPU time that the provider's reactor used in one turn since this was asked last, in seconds."""
             result.unlink(missing_ok=True)
             provider.send_signal(signal.SIGUSR1)
-            worst, busiest = map(float, wait_for(result.read_text).split())
-            return worst, busiest
+            return float(wait_for(result.read_text))
 
-        def least(what: Callable[[], None], figure: int, times: int = 6) -> float:
-            """A hold-up of ours is there each time; one by what else this machine does is not."""
+        def least(what: Callable[[], None], times: int = 4) -> float:
+            """A hold-up of ours is there each time; a slow moment of the machine is not."""
             found: list[float] = []
             while len(found) < times and min(found, default=1.0) >= 0.05:
                 held_up()
                 what()
-                found.append(held_up()[figure])
-            print(f"longest hold-ups in ms: {[round(1000 * one) for one in found]}")
+                found.append(held_up())
+            print(f"longest turns in ms of CPU time: {[round(1000 * one) for one in found]}")
             return min(found)
 
         def quick() -> None:
@@ -284,9 +274,8 @@ def test_offers_and_operations_go_on_while_the_source_misbehaves(agent: AgentPro
             wait_for(lambda: names[-1] in states(agent), 90)
             work()
 
-        assert least(quick, 0) < 0.05
-        # CPU time: other programs on the machine do not count.
-        assert least(large, 1) < 0.05
+        assert least(quick) < 0.05
+        assert least(large) < 0.05
         server.put(GOOD)
         wait_for(lambda: states(agent).get("a") == ("ACTIVE", True) and source_of(agent)["ok"])
         requests.put(server.url("/doc"), json={"as": "/drip"}, timeout=5).raise_for_status()
