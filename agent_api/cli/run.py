@@ -486,18 +486,17 @@ class _Run:
         return found
 
     def _exit_status(self) -> int:
-        with contextlib.suppress(ValueError, AttributeError, TypeError):
-            end = json.loads(self._read_file("exit.json", 0) or b"{}")
-            if end.get("signal"):
-                return 128 + int(end["signal"])
-            if end.get("code") is not None:
-                return int(end["code"])
         state, message = self.task["state"], self.task.get("message", "")
         if state == "TASK_FINISHED":
             return 0
         said = re.search(r"exited with status (\d+)", message)
         if said:
             return int(said[1])
+        killed = re.match(r"Command terminated with signal (.*)", message)
+        if killed:
+            for number in signal.valid_signals():
+                if killed[1] in (signal.strsignal(number), str(int(number))):
+                    return 128 + int(number)
         click.echo(f"Error: {state}: {message}" if message else f"Error: {state}", err=True)
         return 1
 
