@@ -259,6 +259,10 @@ class Agent:
         except ApiError as error:
             log.error("the settings stay as they were: %s", error)
             return
+        except Exception:
+            log.exception("the settings stay as they were")
+            self.notify(self.master.reconfigure_refused)
+            return
         later = sorted(name for name, value in new.flags.items() if value != flags[name])
         if later:
             log.warning("changed, and in force from the next start on: %s", ", ".join(later))

@@ -22,7 +22,7 @@ from twisted.internet.defer import Deferred
 from agent_api.authentication import PROVIDER
 from agent_api.core import authorization, figures, views
 from agent_api.core.master import Master
-from agent_api.errors import ApiError, BadRequest, NotFound, NotImplemented_
+from agent_api.errors import ApiError, BadRequest, Forbidden, NotFound, NotImplemented_
 from agent_api.web import containers
 from agent_api.web.agent_operator import read_call
 from agent_api.web.files import Sandboxes
@@ -419,6 +419,9 @@ def _answer_json(request: ApiRequest, value: Any) -> None:
     if callback is None:
         answer(request, 200, text.encode("ascii"), JSON)
         return
+    if request.principal is not None and header(request, "Sec-Fetch-Site") == "cross-site":
+        # A script of another site, read with the credentials that the browser has kept for this one.
+        raise Forbidden("JSONP is not for other sites where credentials are needed")
     if not _CALLBACK.fullmatch(callback):
         raise BadRequest(f"Query parameter 'jsonp' is no name of a function: '{callback}'")
     answer(request, 200, f"{callback}({text})".encode("ascii"), "text/javascript")

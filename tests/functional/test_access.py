@@ -121,6 +121,25 @@ def test_whether_it_lives_everybody_may_ask(agent: AgentProcess, path: str) -> N
     assert requests.get(f"{agent.master_url}/redirect", timeout=10, allow_redirects=False).status_code == 307
 
 
+def test_other_sites_read_nothing_with_a_browsers_credentials(agent: AgentProcess) -> None:
+    def status(site: str, auth: tuple[str, str] | None = OPS) -> int:
+        headers = {"Sec-Fetch-Site": site}
+        return requests.get(f"{agent.agent_url}/state?jsonp=f", headers=headers, auth=auth, timeout=10).status_code
+
+    assert [status(site) for site in ("same-origin", "same-site", "cross-site")] == [200, 200, 403]
+    assert status("cross-site", None) == 401
+    # A form of another site cannot call anything either: what it may send is no JSON.
+    for kind in ("text/plain", "application/x-www-form-urlencoded"):
+        answer = requests.post(
+            f"{agent.agent_url}/api/v1",
+            data='{"type": "GET_STATE"}',
+            headers={"Content-Type": kind},
+            auth=OPS,
+            timeout=10,
+        )
+        assert answer.status_code == 415
+
+
 def test_the_provider_has_a_credential_of_its_own(agent: AgentProcess) -> None:
     path = agent.work_dir / "provider-credential.json"
     assert path.stat().st_mode & 0o777 == 0o600
