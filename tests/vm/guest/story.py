@@ -25,7 +25,7 @@ while True:
     until = time.monotonic() + 0.01
     while time.monotonic() < until:
         pass
-    time.sleep(0.03)
+    time.sleep(0.09)
 """
 PROFILES = {
     "profile_matrix": {
@@ -360,7 +360,7 @@ def shrink(set_id, cpus):
 
 
 def launch(name, megabytes, set_ids=(), plain=0.0, amount=None, timeout=90):
-    """A task that burns CPU a quarter of the time (emulation is slow enough): in sets (all of each that is offered, or that
+    """A task that burns CPU a tenth of the time (emulation is slow enough): in sets (all of each that is offered, or that
     many CPUs' worth), or plain. The pid of the process that burns, and its id."""
     framework = STATE["framework"]
     task_id = "%s-%s" % (name, uuid.uuid4())
