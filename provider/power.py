@@ -58,6 +58,10 @@ class CpuFreq:
             )
         return found
 
+    def there(self, cpu: int) -> bool:
+        """Whether the CPU has a directory now; one that is offline has none."""
+        return (self._cpus / f"cpu{cpu}/cpufreq").is_dir()
+
     def read(self, cpu: int) -> dict[str, str]:
         """The settings as they are; what cannot be read is left out."""
         place = self._cpus / f"cpu{cpu}/cpufreq"
@@ -114,6 +118,10 @@ class PowerKeeper:
     """By CPU: what is committed of what was there before."""
     problems: dict[int, str] = field(default_factory=dict)
     """What could not be done for a CPU, by its last try."""
+    _restored: set[int] = field(default_factory=set)
+    """CPUs in `found` that have again what was found, and were given nothing since."""
+    _given: dict[int, frozenset[str]] = field(default_factory=dict)
+    """The files that each CPU has from us."""
     _next: int = 0
 
     def enforce(self, wanted: Mapping[int, Settings]) -> None:
@@ -126,18 +134,22 @@ class PowerKeeper:
         for cpu in self._leaving(wanted):
             self._put_back(cpu)
         for cpu, values in wanted.items():
-            self.files.write(cpu, values)
+            if self._given.get(cpu, frozenset()) - values.keys():
+                # It goes from one set to another at once: what only the first one named is not the second one's.
+                self._put_back(cpu)
+            self._give(cpu, values)
             self.problems.pop(cpu, None)
 
     def settled(self, wanted: Iterable[int]) -> list[int]:
         """The CPUs that are as they were found and in no set any more: what was found of them may be forgotten."""
         named = set(wanted)
-        return [cpu for cpu in self.found if cpu not in named and cpu not in self.problems]
+        return [cpu for cpu in self.found if cpu not in named and cpu in self._restored]
 
     def forget(self, cpus: Iterable[int]) -> None:
         """It was committed that nothing is kept of them any more."""
         for cpu in cpus:
             self.found.pop(cpu, None)
+            self._restored.discard(cpu)
 
     def repair(self, wanted: Mapping[int, Settings], *, starting: bool = False) -> None:
         """As `enforce`, for what drifted: raises nothing, and looks at some CPUs only where there are many."""
@@ -147,7 +159,7 @@ class PowerKeeper:
             log.error("power settings wait: %s", error)
             return
         for cpu in self._leaving(wanted):
-            if starting or cpu in self.problems:
+            if cpu not in self._restored:
                 self._put_back(cpu)
         cpus = list(wanted)
         if not starting and len(cpus) > CHECKED_AT_ONCE:
@@ -158,9 +170,10 @@ class PowerKeeper:
             now = self.files.read(cpu)
             drifted = [file for file, text in wanted[cpu].items() if not same(file, text, now.get(file, ""))]
             if not drifted and cpu not in self.problems:
+                self._given[cpu] = frozenset(wanted[cpu])
                 continue
             try:
-                self.files.write(cpu, wanted[cpu])
+                self._give(cpu, wanted[cpu])
             except EnforcementError as error:
                 self._trouble(cpu, f"power settings are not in force: {error}")
                 continue
@@ -171,6 +184,11 @@ class PowerKeeper:
                 cpu,
                 ", ".join(drifted),
             )
+
+    def _give(self, cpu: int, values: Settings) -> None:
+        self._restored.discard(cpu)
+        self._given[cpu] = frozenset(values)
+        self.files.write(cpu, values)
 
     def _leaving(self, wanted: Mapping[int, Settings]) -> list[int]:
         return [cpu for cpu in self.found if cpu not in wanted]
@@ -191,16 +209,18 @@ class PowerKeeper:
 
     def _put_back(self, cpu: int) -> None:
         known = self.found[cpu]
-        if known.boot != self.files.boot:
-            # Another boot came up with its own settings, and nothing of ours was written since.
-            self.problems.pop(cpu, None)
-            return
-        try:
-            self.files.write(cpu, known.settings)
-        except EnforcementError as error:
-            self._trouble(cpu, f"power settings could not be put back: {error}")
-            return
+        # Another boot came up with its own settings, and nothing of ours was written since.
+        if known.boot == self.files.boot:
+            if not self.files.there(cpu):
+                return  # It is offline, and comes back with what it has.
+            try:
+                self.files.write(cpu, known.settings)
+            except EnforcementError as error:
+                self._trouble(cpu, f"power settings could not be put back: {error}")
+                return
         self.problems.pop(cpu, None)
+        self._given.pop(cpu, None)
+        self._restored.add(cpu)
 
     def _trouble(self, cpu: int, what: str) -> None:
         if self.problems.get(cpu) != what:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ import pytest
 from agent_api.wire import mesos_pb2
 from provider import cpuset
 from provider.errors import EnforcementError
-from provider.power import CpuFreq
+from provider.power import CpuFreq, PowerKeeper
+from provider.power_rules import Found
 from tests.functional.cpufreq_tree import FOUND, directory, read, write_cpufreq
 from tests.functional.fakeagent import write_sysfs
 from tests.functional.harness import (
@@ -233,6 +235,58 @@ def test_drift_is_repaired_and_what_cannot_be_is_shown(provider: Provider, root:
     file.write_text("performance\n")
     provider.manager.reconcile()
     assert not changed(root) and not kept(provider)
+
+
+def test_a_cpu_that_goes_offline_and_comes_back_has_its_own_settings_in_the_end(provider: Provider, root: Path) -> None:
+    """The kernel keeps what was written last over an offline: it must not be taken for what was found."""
+    one = made(provider, create(2, "fast"), 1)
+    away = directory(root, 5).with_name("away")
+    directory(root, 5).rename(away)
+    provider.topology = replace(S8, online=S8.online & ~(1 << 5))
+    provider.fs.set_online(provider.topology.online)
+    for _ in range(2):
+        provider.manager.reconcile()
+    assert kept(provider) == {1, 5}
+    away.rename(directory(root, 5))
+    provider.topology = S8
+    provider.fs.set_online(S8.online)
+    provider.manager.reconcile()
+    assert changed(root) == {1: SET, 5: SET} and kept(provider) == {1, 5}
+    assert not provider.manager.degraded
+    made(provider, destroy(provider.resources(one)), 2)
+    assert not changed(root) and not kept(provider)
+
+
+def test_nothing_is_forgotten_that_was_not_put_back(tmp_path: Path) -> None:
+    """The set was refused, and the way back as well: what was found is kept until it was written."""
+    root = write_cpufreq(tmp_path, 0b11)
+    saved: dict[int, Found] = {}
+    writes = 0
+
+    def checkpoint(name: str) -> None:
+        nonlocal writes
+        writes += 1
+        if writes == 6:  # the second file of the second CPU
+            raise EnforcementError("the kernel refuses")
+
+    power = PowerKeeper(CpuFreq(tmp_path, "boot", checkpoint), saved.update)
+    with pytest.raises(EnforcementError, match="the kernel refuses"):
+        power.enforce({0: SET, 1: SET})
+    assert set(saved) == {0, 1} and power.settled({}) == []
+    power.repair({})
+    assert power.settled({}) == [0, 1]
+    assert read(root, 0) == read(root, 1) == FOUND
+    power.enforce({0: SET})
+    assert power.settled({}) == [1]
+
+
+def test_what_the_next_set_does_not_name_is_as_it_was_found(tmp_path: Path) -> None:
+    """A CPU goes from one set to another in one operation (a reservation that becomes another one)."""
+    root = write_cpufreq(tmp_path, 0b1)
+    power = PowerKeeper(CpuFreq(tmp_path, "boot"), lambda found: None)
+    power.enforce({0: SET})
+    power.enforce({0: {"scaling_governor": "powersave"}})
+    assert read(root, 0) == FOUND | {"scaling_governor": "powersave"}
 
 
 def test_another_boot_has_settings_of_its_own(provider: Provider, root: Path) -> None:
