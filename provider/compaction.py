@@ -6,8 +6,8 @@ first difference decides), under the profile that it was made with. It moves not
 and nobody's set moves without being asked for.
 
 Not moved: shared sets (they float), sets that are spread or interleaved (they lie apart on purpose), sets of which the
-host has lost something, and revocable ones. Memory goes along (cpuset.mems), so a smaller gain, by cores only, never
-makes a set change its nodes.
+host has lost something, and revocable ones; nor does a set move where a revocable one would have to give way. Memory
+goes along (cpuset.mems), so a smaller gain, by cores only, never makes a set change its nodes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass, replace
 
-from provider import allocator, inventory, power_rules
+from provider import allocator, inventory, power_rules, revocable
 from provider.errors import Refused
 from provider.inventory import Charge, CpuSet, Host, RawKey, State
 from provider.topology import match_devices
@@ -131,18 +131,20 @@ def _within(host: Host, state: State, one: CpuSet, region: int, before: tuple[in
     moved = replace(one, cpus=placed.cpus, blocked=placed.blocked, mems=placed.mems)
     if one.profile.power is not None and power_rules.crossing(host.policies, moved.cpus, placed.charge):
         return None
-    found = _charges(host, raw, one, placed.charge)
+    found = _charges(host, state, raw, one, placed.charge)
     if found is None:
         return None
     moved = replace(moved, charges=found[0])
     after = state.with_set(moved).with_reserved(found[1])
     if inventory.figures(host, after).unbacked > inventory.figures(host, state).unbacked:
         return None
+    if revocable.revoked(host, after).keys() - revocable.revoked(host, state).keys():
+        return None
     return Move(one, moved, found[1], tuple(zip(before, measures(host, after, moved), strict=True)))
 
 
 def _charges(
-    host: Host, raw: Mapping[RawKey, int], one: CpuSet, cpus: int
+    host: Host, state: State, raw: Mapping[RawKey, int], one: CpuSet, cpus: int
 ) -> tuple[tuple[Charge, ...], dict[RawKey, int]] | None:
     """What is charged where after a move, and the reservations that go along; None where a zone has not that much RAW
     that nobody reserved."""
@@ -166,12 +168,12 @@ def _charges(
             left -= amount
             missing[zone] -= amount
             rows.append(Charge(zone, charge.stack, amount))
-            if charge.stack != host.default_stack:
-                for key, change in (
-                    ((charge.zone, one.pool, charge.stack), -amount),
-                    ((zone, one.pool, charge.stack), amount),
-                ):
-                    reserved[key] = reserved.get(key, 0) + change
+            # Nothing is there of what was the default once: it goes with the set alone.
+            here, there = (charge.zone, one.pool, charge.stack), (zone, one.pool, charge.stack)
+            along = min(amount, state.reserved.get(here, 0) + reserved.get(here, 0))
+            if along > 0:
+                reserved[here] = reserved.get(here, 0) - along
+                reserved[there] = reserved.get(there, 0) + along
     if any(missing.values()):
         return None
     gained: dict[str, int] = {}

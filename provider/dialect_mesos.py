@@ -97,7 +97,8 @@ class Mesos:
 
     def emptied(self, state: State, info: Offer.Operation) -> set[str]:
         sets = _by_stack(state)
-        return {sets[stack].id for stack in map(stack_of, info.unreserve.resources) if stack in sets}
+        given = (*info.unreserve.resources, *info.reserve.source)
+        return {sets[stack].id for stack in map(stack_of, given) if stack in sets}
 
     def telling(self, host: Host, before: State, operation: Operation, outcome: Change | Refusal) -> Telling:
         if isinstance(outcome, Refusal):
@@ -338,6 +339,7 @@ def _made(
         burst=burst,
         created=context.now,
     )
+    notes += operations.check_power(context.host, new)
     done.append(operations.describe("made", new, notes))
     return state.with_set(new)
 
@@ -423,13 +425,15 @@ def _placed(
     if lost:
         raise FailError(f"{field}: set {one.id} is degraded, its CPUs {cpuset.format_mask(lost)} are not there")
     placement = operations.place(context, state, one.profile, total, zones, one)
-    return replace(
+    placed = replace(
         one,
         cpus=placement.cpus,
         blocked=placement.blocked,
         mems=placement.mems,
         charges=_charges(context.host, placement.charge, stack),
     )
+    operations.check_power(context.host, placed)
+    return placed
 
 
 def _dealt(host: Host, before: State, working: State, net: Mapping[bytes, int]) -> State:

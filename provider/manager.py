@@ -535,9 +535,14 @@ class Manager:
         if self.host.enforcement == "affinity":
             call.update_compaction.message = "sets are enforced by affinity: tasks that run cannot be moved"
         else:
-            yield from compaction.search(
-                lambda: (self.host, planned if wanted.dry_run else self._state), done, set(wanted.cpuset_ids)
-            )
+            try:
+                yield from compaction.search(
+                    lambda: (self.host, planned if wanted.dry_run else self._state), done, set(wanted.cpuset_ids)
+                )
+            except Exception as error:
+                # What was changed and not committed is put back by the next comparison with the kernel.
+                log.exception("compaction %s ended early", wanted.uuid.value.hex())
+                call.update_compaction.message = f"internal error: {type(error).__name__}: {error}"
         log.info(
             "compaction %s: %s%d moves",
             wanted.uuid.value.hex(),

@@ -54,6 +54,7 @@ __all__ = [
     "amount_of",
     "burst_of",
     "check_ours",
+    "check_power",
     "check_shareable",
     "decide",
     "describe",
@@ -227,7 +228,7 @@ def _create(context: Context, state: State, operation: Operation) -> Change:
         created=context.now,
         revocable=source.revocable,
     )
-    notes += _check_power(context.host, new)
+    notes += check_power(context.host, new)
     after = state.with_set(new)
     converted = inventory.set_resources(context.host, after, context.provider_id, new)
     return Change(after, tuple(converted), describe("made", new, notes))
@@ -306,7 +307,7 @@ def _with_power(host: Host, profile: Profile, pool: int, free: int) -> int:
     return power_rules.capable(host.policies, profile.power, free)
 
 
-def _check_power(host: Host, one: CpuSet) -> tuple[str, ...]:
+def check_power(host: Host, one: CpuSet) -> tuple[str, ...]:
     """Refuse a set whose power settings would hold for others' CPUs. Returns what is to be said of them."""
     if one.profile.power is None:
         return ()
@@ -352,7 +353,7 @@ def _resize(context: Context, state: State, operation: Operation) -> Change:
                 f"resize_cpuset: set {one.id} is degraded, its CPUs {cpuset.format_mask(lost)} are not there"
             )
         resized, notes = _replaced(context, state, one, resized, added.zones, left)
-        notes += _check_power(context.host, resized)
+        notes += check_power(context.host, resized)
     after = state.with_set(resized)
     converted = inventory.set_resources(context.host, after, context.provider_id, resized)
     if resize.subtract:

@@ -907,6 +907,21 @@ def test_death_at_every_point_of_a_compaction(tmp_path: Path, version: int) -> N
     assert outcomes == {False, True}
 
 
+def test_a_fault_in_a_compaction_is_answered(tmp_path: Path) -> None:
+    """Nobody waits for an answer that does not come, and the kernel is what was committed soon after."""
+    provider = fragmented(tmp_path, 2)
+    before, kernel, uuids = provider.manager.state, provider.kernel(), provider.uuids
+    provider.uuids = iter(())  # type: ignore[assignment]
+    answer = compact(provider)
+    assert answer.message.startswith("internal error: ") and not answer.moves
+    assert provider.manager.state == before
+    provider.uuids = uuids
+    provider.manager.reconcile()
+    assert provider.kernel() == kernel
+    assert [m.done for m in compact(provider).moves] == [True]
+    provider.close()
+
+
 def test_a_move_that_the_kernel_refuses_leaves_all_as_it_was(tmp_path: Path, version: int) -> None:
     provider = fragmented(tmp_path, version)
     before = provider.manager.state

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles.mapping import Memory, Profile
-from provider import cpuset, inventory
+from provider import cpuset, inventory, revocable
 from provider.compaction import GAINS, Move, search
 from provider.errors import Refused
 from provider.inventory import Charge, CpuSet, Host, State
@@ -116,6 +116,24 @@ def test_what_is_reserved_or_guaranteed_there_is_not_taken() -> None:
     assert moves_of(place, full)[0] == []
     taken = replace(free, reserved={("numa/0", "default", ROLE): 4, ("numa/1", "default", ROLE): 4})
     assert moves_of(place, taken)[0] == []
+
+
+def test_a_reservation_that_was_the_default_one_once_needs_no_other() -> None:
+    """The configuration had default_reservations when the set was made: nothing of it is in the reserved amounts."""
+    place = host(D16)
+    moves, after = moves_of(place, state_of(a_set(place, "a", "3-4,11-12", stack=ROLE)))
+    assert told(moves) == [("a", "3-4,11-12", "1-2,9-10")]
+    assert dict(after.reserved) == {} and after.sets["a"].charges == (Charge("numa/0", ROLE, 4),)
+
+
+def test_no_move_revokes_a_set() -> None:
+    """The room for revocable sets is rounded zone by zone: 3 CPUs before, and only 2 with the set on node 0."""
+    place = host(D16, overcommit=1.35)
+    loose = make_set("loose", guarantee=3, profile=Profile("batch", mode="shared"), revocable=True)
+    state = state_of(a_set(place, "a", "3-4,11-12")).with_set(loose)
+    assert not revocable.revoked(place, state)
+    assert moves_of(place, state)[0] == []
+    assert moves_of(replace(place, overcommit=1.5), state)[0]
 
 
 def test_only_the_named_ones_move() -> None:

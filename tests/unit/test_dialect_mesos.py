@@ -10,7 +10,7 @@ import pytest
 from google.protobuf.message import Message
 
 from agent_api.wire import mesos_pb2, resource_provider_pb2
-from profiles.mapping import Profile
+from profiles.mapping import Power, Profile
 from provider import cpuset, inventory
 from provider.dialect import Telling
 from provider.dialect_mesos import EXTENSIONS, Mesos
@@ -18,6 +18,7 @@ from provider.errors import ConfigError
 from provider.inventory import Host, State
 from provider.layout import Config, PoolConfig
 from provider.operations import Catalogued, Change, Context, Operation, Refusal
+from provider.power_rules import GOVERNOR, Policy
 from provider.reservation import stack_of
 from tests.unit.hosts import D16, S8, host, make_set
 from tests.unit.test_provider_operations import VERSION, context
@@ -304,6 +305,30 @@ def test_a_set_in_use_stays() -> None:
     assert DIALECT.emptied(state, unreserve(wanted(2))) == {"new"}
     message = refused(unreserve(wanted(2)), state, context(occupied={"new": 3}))
     assert message == "unreserve.resources: set new is in use: 3 processes are in its cgroup"
+
+
+def test_a_set_that_becomes_another_reservation_is_destroyed_too() -> None:
+    state = done(reserve(wanted(2))).after
+    info = reserve(cpus(2, ("r", {})))
+    info.reserve.source.append(wanted(2))
+    assert DIALECT.emptied(state, info) == {"new"}
+    message = refused(info, state, context(occupied={"new": 3}))
+    assert message == "reserve.resources: set new is in use: 3 processes are in its cgroup"
+    assert not done(info, state).after.sets
+
+
+def test_power_that_would_hold_for_others_is_refused() -> None:
+    """S8: siblings are 4 apart; here each core has one cpufreq policy."""
+    files = frozenset({GOVERNOR})
+    policies = {cpu: Policy(1 << cpu % 4 | 1 << cpu % 4 + 4, files=files) for cpu in range(8)}
+    profiles = {"fast": Catalogued(Profile("fast", power=Power("performance")))}
+    ctx = replace(context(replace(host(S8), policies=policies)), profiles=profiles)
+    alone = "power: the cpufreq policy of CPU 1 covers CPUs 5 too, which are not the set's"
+    assert alone in refused(reserve(wanted(1, "fast")), ctx=ctx)
+    state = done(reserve(wanted(2, "fast")), ctx=ctx).after
+    assert "which are not the set's" in refused(reserve(wanted(1, "fast")), state, ctx)
+    assert "which are not the set's" in refused(unreserve(wanted(1, "fast")), state, ctx)
+    assert done(reserve(wanted(2, "fast")), state, ctx).after.sets["new"].charge == 4
 
 
 def test_a_stale_version() -> None:
