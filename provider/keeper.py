@@ -12,7 +12,6 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from provider import reconcile
-from provider.cgroup_values import mixed_name
 from provider.cgroups import Applied, Difference, Enforcer
 from provider.errors import EnforcementError, PowerError
 from provider.inventory import Host, State
@@ -81,21 +80,22 @@ class Keeper:
         """
         if self._power is not None and only is None:
             self._power.repair(reconcile.power(host, state), starting=starting)
-        wanted = replace(reconcile.desired(host, state), mixed=mixed)
+        committed = reconcile.desired(host, state)
+        wanted = replace(committed, mixed=mixed)
         try:
             found = self._enforcer.differences(wanted)
             if not found or (only is not None and not any(one.set_id in only for one in found)):
                 if not found:
                     self._error = ""
                 return
+            if mixed:  # what a new group changes is no drift
+                found = self._enforcer.differences(committed)
             self._keep(self._enforcer.apply(wanted))
         except EnforcementError as error:
             if str(error) != self._error:
                 log.error("the kernel cannot be brought in line with the committed state: %s", error)
             self._error = str(error)
             return
-        new = {mixed_name(ids) for ids in mixed}
-        found = tuple(one for one in found if one.group not in new or one.field != "missing")
         for difference in found:
             self._log_repair(difference, starting)
         if not starting:

@@ -48,9 +48,11 @@ def provider(tmp_path: Path, version: int) -> Iterator[Provider]:
 def test_the_group_is_made_when_it_is_asked_for(provider: Provider) -> None:
     kernel = provider.kernel()
     assert (kernel["set.set-2"], kernel["shared/set-1"], kernel[MIX]) == ("1,5", "2-3,6-7", "1-3,5-7")
-    assert provider.manager.degraded == {}
     assert publish(provider) == OK
     assert provider.kernel() == kernel
+    # That the shared set's weight is divided by it is nobody's doing but ours.
+    assert provider.manager._keeper._drift.times == {}
+    assert provider.manager.degraded == {}
 
 
 def test_it_follows_both_sets(provider: Provider) -> None:
