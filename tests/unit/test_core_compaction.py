@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from agent_api.core.effects import CompactionAnswered
+from agent_api.core.effects import CompactionAnswered, Effect, UpdateTaskCpus
 from agent_api.core.resources import describe_all
 from agent_api.errors import NotFound, Unavailable
 from agent_api.wire import agent_pb2, mesos_pb2, resource_provider_pb2
@@ -93,12 +93,24 @@ def start(stage: Stage, amounts: Iterable[int]) -> None:
         stage.host.run()
 
 
-def test_tasks_follow_a_set_to_another_zone() -> None:
+def test_tasks_follow_a_set_to_another_zone(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = Stage()
     start(stage, (1, 2))
+    told: list[UpdateTaskCpus] = []
+    perform = stage.host.perform
+
+    def watched(effect: Effect) -> None:
+        if isinstance(effect, UpdateTaskCpus):
+            told.append(effect)
+        perform(effect)
+
+    monkeypatch.setattr(stage.host, "perform", watched)
     assert "[EXCLUSIVE s1 numa/0 default]:3" in used(stage)
     moved(stage, stage.provider.cpu_set("s1", "numa/1", 4), raw={"numa/0": 8, "numa/1": 4})
     assert "[EXCLUSIVE s1 numa/1 default]:3" in used(stage) and "numa/0" not in used(stage)
+    # The file that PINFOLD_CPUSET_FILE names is written anew for each, once.
+    assert [(one.task_id, one.cpu_resources[0].cpu.source.zone) for one in told] == [("t0", "numa/1"), ("t1", "numa/1")]
+    assert all(one.cpu_resources[0].cpu.source.metadata.labels for one in told)
     # The rest of the set is offered, where it is now, and only the rest.
     there = stage.free()
     assert "[EXCLUSIVE s1 numa/1 default]:1" in there and "[RAW numa/0 default]:8" in there
