@@ -668,7 +668,7 @@ class Manager:
     def _publish(self, publish: Event.PublishResources) -> None:
         """Answer whether the sets that tasks are to use are in force; those that are not are put in force first."""
         self.published = self._world.clock()
-        problems = self._in_force(publish.resources, publish.together)
+        problems = self._in_force(publish.resources, publish.together, set(publish.starting))
         call = self._call(Call.UPDATE_PUBLISH_RESOURCES_STATUS)
         answer = call.update_publish_resources_status
         answer.uuid.CopyFrom(publish.uuid)
@@ -678,17 +678,25 @@ class Manager:
         self._send(call)
 
     def _in_force(
-        self, resources: Iterable[mesos_pb2.Resource], together: Iterable[Event.PublishResources.Together]
+        self,
+        resources: Iterable[mesos_pb2.Resource],
+        together: Iterable[Event.PublishResources.Together],
+        starting: set[str],
     ) -> list[str]:
+        """What is wrong with the sets of the task that is about to start (`starting`), or with any where that is not
+        told. Those of other tasks are put in force as well, but keep no task out of its own."""
         named, problems = self._dialect.used(self._state, resources)
-        problems.extend(f"set {one} is revoked: {self._revoked[one]}" for one in sorted(named) if one in self._revoked)
+        if starting:
+            problems = [f"set {one!r} does not exist" for one in sorted(starting - self._state.sets.keys())]
+        needed = starting or named
+        problems.extend(f"set {one} is revoked: {self._revoked[one]}" for one in sorted(needed) if one in self._revoked)
         if problems:
             return problems
         # One that cannot be had is no problem of the others: its task does not start, and says why.
         mixed = {tuple(sorted(one.set_ids)) for one in together if named.issuperset(one.set_ids)}
         self._keeper.repair(self.host, self._state, self._world.clock(), only=named, mixed=mixed)
         self._tasks.keep(self.host, self._state)
-        return self._keeper.problems(self.host, self._state, named)
+        return self._keeper.problems(self.host, self._state, needed)
 
     def tasks_told(self, tasks: Iterable[mesos_pb2.Task]) -> None:
         """Take over which tasks a stock agent runs."""

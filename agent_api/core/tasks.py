@@ -91,6 +91,8 @@ def _publish(world: World, task: Task, provider: Provider) -> None:
     for ids in sorted({tuple(sorted({i for r in user if (i := rs.set_id(r)) is not None})) for user in users}):
         if len(ids) > 1:
             event.publish_resources.together.add(set_ids=ids)
+    mine = (rs.set_id(r) for r in task.record.task.resources if rs.provider_of(r) == provider.id)
+    event.publish_resources.starting.extend(sorted({i for i in mine if i is not None}))
     world.to_provider(provider, event)
 
 

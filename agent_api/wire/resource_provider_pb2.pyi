@@ -131,7 +131,7 @@ class Event(_message.Message):
         resource_version_uuid: _mesos_pb2.UUID
         def __init__(self, framework_id: _Optional[_Union[_mesos_pb2.FrameworkID, _Mapping]] = ..., info: _Optional[_Union[_mesos_pb2.Offer.Operation, _Mapping]] = ..., operation_uuid: _Optional[_Union[_mesos_pb2.UUID, _Mapping]] = ..., resource_version_uuid: _Optional[_Union[_mesos_pb2.UUID, _Mapping]] = ...) -> None: ...
     class PublishResources(_message.Message):
-        __slots__ = ("uuid", "resources", "together")
+        __slots__ = ("uuid", "resources", "together", "starting")
         class Together(_message.Message):
             __slots__ = ("set_ids",)
             SET_IDS_FIELD_NUMBER: _ClassVar[int]
@@ -140,10 +140,12 @@ class Event(_message.Message):
         UUID_FIELD_NUMBER: _ClassVar[int]
         RESOURCES_FIELD_NUMBER: _ClassVar[int]
         TOGETHER_FIELD_NUMBER: _ClassVar[int]
+        STARTING_FIELD_NUMBER: _ClassVar[int]
         uuid: _mesos_pb2.UUID
         resources: _containers.RepeatedCompositeFieldContainer[_mesos_pb2.Resource]
         together: _containers.RepeatedCompositeFieldContainer[Event.PublishResources.Together]
-        def __init__(self, uuid: _Optional[_Union[_mesos_pb2.UUID, _Mapping]] = ..., resources: _Optional[_Iterable[_Union[_mesos_pb2.Resource, _Mapping]]] = ..., together: _Optional[_Iterable[_Union[Event.PublishResources.Together, _Mapping]]] = ...) -> None: ...
+        starting: _containers.RepeatedScalarFieldContainer[str]
+        def __init__(self, uuid: _Optional[_Union[_mesos_pb2.UUID, _Mapping]] = ..., resources: _Optional[_Iterable[_Union[_mesos_pb2.Resource, _Mapping]]] = ..., together: _Optional[_Iterable[_Union[Event.PublishResources.Together, _Mapping]]] = ..., starting: _Optional[_Iterable[str]] = ...) -> None: ...
     class ReconcileOperations(_message.Message):
         __slots__ = ("operation_uuids",)
         OPERATION_UUIDS_FIELD_NUMBER: _ClassVar[int]

@@ -183,10 +183,13 @@ class Provider:
         self.manager.handle(event)
         return self.statuses()
 
-    def publish(self, *resources: mesos_pb2.Resource, together: Iterable[tuple[str, ...]] = ()) -> int:
+    def publish(
+        self, *resources: mesos_pb2.Resource, together: Iterable[tuple[str, ...]] = (), starting: Iterable[str] = ()
+    ) -> int:
         event = Event(type=Event.PUBLISH_RESOURCES)
         for ids in together:
             event.publish_resources.together.add(set_ids=ids)
+        event.publish_resources.starting.extend(starting)
         event.publish_resources.uuid.value = b"p" * 16
         event.publish_resources.resources.extend(resources)
         self.manager.handle(event)

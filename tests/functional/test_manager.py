@@ -220,6 +220,32 @@ def test_publish_puts_in_force_or_fails(provider: Provider) -> None:
     assert provider.publish() == OK
 
 
+def test_a_set_that_cannot_be_used_is_no_problem_of_tasks_in_others(tmp_path: Path, version: int) -> None:
+    """The agent names the sets of all its tasks: one that is revoked, and one of which no CPU is there."""
+    refused = Call.UpdatePublishResourcesStatus.FAILED
+    provider = Provider(tmp_path, version=version, overcommit=1.5)
+    provider.start()
+    info = create(2, "batch")
+    info.create_cpuset.source[0].revocable.SetInParent()
+    made(provider, info, 1)
+    made(provider, create(2), 2)
+    made(provider, create(4), 3)
+    assert set(provider.manager._revoked) == {"set-1"}
+    gone = provider.manager.state.sets["set-2"].cpus
+    provider.topology = without(S8, gone)
+    provider.fs.set_online(provider.topology.online)
+    provider.manager.reconcile()
+    used = [one for set_id in ("set-1", "set-2", "set-3") for one in provider.resources(set_id)]
+    assert provider.publish(*used, starting=["set-3"]) == OK
+    for bad in (["set-1"], ["set-2"], ["set-2", "set-3"], ["set-9"], []):
+        assert provider.publish(*used, starting=bad) == refused
+    # Nor is one that is not there any more.
+    used[0].cpu.source.id = "set-9"
+    assert provider.publish(*used, starting=["set-3"]) == OK
+    assert provider.publish(*used, starting=["set-9"]) == refused
+    provider.close()
+
+
 # -- statuses -------------------------------------------------------------------------------------------------------
 
 

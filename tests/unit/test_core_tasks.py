@@ -189,12 +189,14 @@ def test_publishing_names_the_sets_that_a_task_uses_together() -> None:
     provider.status(applied, converted=[provider.cpu_set("f1", "numa/1", 4, shared=True)])
     one = with_role(provider.cpu_set("s1", "numa/0", 1), "test")
     float_ = with_role(provider.cpu_set("f1", "numa/1", 1, shared=True), "test")
-    named = []
+    named, starting = [], []
     for name, resources in (("a", [one, float_]), ("b", [float_]), ("c", [float_, one])):
         framework.accept(framework.offer(), launch(host, name, resources))
         (event,) = provider.published()
         named.append([list(group.set_ids) for group in event.publish_resources.together])
+        starting.append(list(event.publish_resources.starting))
     assert named == [[["f1", "s1"]]] * 3, "each once, and those of other tasks with it"
+    assert starting == [["f1", "s1"], ["f1"], ["f1", "s1"]], "only those of the task that waits for it"
     assert [start.task.task_id.value for start in host.launched] == ["a", "b", "c"]
 
 
