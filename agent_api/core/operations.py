@@ -432,9 +432,7 @@ def reconcile(
     now: float,
 ) -> None:
     """One status without uuid for each operation that is asked for; for all there are, where none is named."""
-    told_again = [o for o in world.past_operations.values() if o.unacknowledged]
-    own = [o for o in (*world.operations.values(), *told_again) if o.framework_id == framework.id]
-    own = [o for o in own if o.operation_id is not None]
+    own = [o for o in world.operations.values() if o.framework_id == framework.id and o.operation_id is not None]
     if not wanted:
         for operation in own:
             _tell(world, framework, _answer(world, operation))

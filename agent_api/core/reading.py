@@ -150,9 +150,9 @@ def executor_name(info: mesos_pb2.TaskInfo) -> str:
 
 
 def _agent_executors(world: World, answer: AgentResponse.GetExecutors) -> None:
-    """One for each task that was started: the shim that runs it. It takes no resources of its own."""
+    """One for each task, from its launch on: the shim that runs it. It takes no resources of its own."""
     answer.SetInParent()
-    live = [task.record for task in world.live_tasks() if task.launched]
+    live = [task.record for task in world.live_tasks()]
     for target, records in ((answer.executors, live), (answer.completed_executors, world.completed)):
         for record in records:
             task_id = record.task.task_id.value

@@ -63,7 +63,11 @@ def test_every_recorded_exchange_is_played() -> None:
 
 @pytest.mark.parametrize("group", ["agent", "master"])
 def test_recorded_exchanges(group: str, tmp_path: Path) -> None:
-    """Each as with the Mesos that was recorded, but for the differences that have a reason."""
+    """Each as with the Mesos that was recorded, but for the differences that have a reason.
+
+    The scheduler's recording has a task of six seconds and does much while it runs, which takes a quiet machine:
+    `python -m tests.functional.replay 4-sched`.
+    """
     known = Known.read()
     agent = AgentProcess(tmp_path / "agent", *REPLAY_OPTIONS, cgroup_root="none")
     agent.start()

@@ -611,8 +611,6 @@ def test_a_status_that_comes_again_after_its_acknowledgement_is_acknowledged_aga
     provider.status(applied, converted=made)  # it did not get the acknowledgement
     assert framework.operation_statuses() == [status]
     assert not stage.host.master.world.operations and text(stage.host.master.world.total()) == totals
-    framework.call({"type": "RECONCILE_OPERATIONS", "reconcile_operations": {}})
-    assert [s.state for s in framework.operation_statuses()] == [mesos_pb2.OPERATION_FINISHED]
     framework.acknowledge_operation(status)
     framework.acknowledge_operation(status)
     assert len(provider.take(resource_provider_pb2.Event.ACKNOWLEDGE_OPERATION_STATUS)) == 1
