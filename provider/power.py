@@ -53,6 +53,7 @@ class CpuFreq:
                 governors=tuple((_text(place / "scaling_available_governors") or "").split()),
                 min_khz=_number(place / "cpuinfo_min_freq"),
                 max_khz=_number(place / "cpuinfo_max_freq"),
+                steps=_numbers(place / "scaling_available_frequencies") + _numbers(place / "scaling_boost_frequencies"),
                 preferences=tuple((preferences or "").split()) if (place / EPP).exists() else None,
                 files=frozenset(file for file in _ALL if (place / file).exists()),
             )
@@ -105,6 +106,10 @@ def _text(path: Path) -> str | None:
 def _number(path: Path) -> int | None:
     text = _text(path)
     return int(text) if text is not None and text.isdigit() else None
+
+
+def _numbers(path: Path) -> tuple[int, ...]:
+    return tuple(int(word) for word in (_text(path) or "").split() if word.isdigit())
 
 
 @dataclass

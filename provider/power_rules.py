@@ -66,6 +66,8 @@ class Policy:
     """None: there is no energy_performance_preference."""
     files: frozenset[str] = frozenset({GOVERNOR, MIN_KHZ, MAX_KHZ})
     """The settings that there are."""
+    steps: tuple[int, ...] = ()
+    """The frequencies in kHz that the driver has; empty: any within the range."""
 
 
 class UnmetError(Exception):
@@ -81,9 +83,8 @@ def settings(policy: Policy | None, power: Power) -> dict[str, str]:
         if policy.governors and power.governor not in policy.governors:
             raise UnmetError(f"power.governor: {power.governor!r} is none of {', '.join(policy.governors)}")
         wanted[GOVERNOR] = power.governor
-    for file, mhz in ((MAX_KHZ, power.max_mhz), (MIN_KHZ, power.min_mhz)):
-        if mhz is not None:
-            wanted[file] = str(_within(policy, 1000 * mhz))
+    for file, khz in _limits(policy, power).items():
+        wanted[file] = str(khz)
     preference = power.energy_performance_preference
     if preference is not None:
         if policy.preferences is None:
@@ -99,6 +100,20 @@ def settings(policy: Policy | None, power: Power) -> dict[str, str]:
     return wanted
 
 
+def _limits(policy: Policy, power: Power) -> dict[str, int]:
+    """The limits in kHz as the kernel would have them: in the hardware's range, and of its steps the next one below an
+    upper limit and above a lower one."""
+    limits: dict[str, int] = {}
+    if power.max_mhz is not None:
+        khz = _within(policy, 1000 * power.max_mhz)
+        limits[MAX_KHZ] = max((step for step in _steps(policy) if step <= khz), default=khz)
+    if power.min_mhz is not None:
+        khz = _within(policy, 1000 * power.min_mhz)
+        least = min((step for step in _steps(policy) if step >= khz), default=khz)
+        limits[MIN_KHZ] = min(least, limits.get(MAX_KHZ, least))
+    return limits
+
+
 def _within(policy: Policy, khz: int) -> int:
     if policy.min_khz is not None:
         khz = max(khz, policy.min_khz)
@@ -107,20 +122,24 @@ def _within(policy: Policy, khz: int) -> int:
     return khz
 
 
+def _steps(policy: Policy) -> list[int]:
+    return [step for step in policy.steps if _within(policy, step) == step]
+
+
 def clipped(policies: Mapping[int, Policy], power: Power, cpus: int) -> str:
-    """What the hardware's range makes of the frequencies on these CPUs, in words; "" where nothing is changed."""
+    """What the hardware's range and steps make of the frequencies on these CPUs; "" where nothing is changed."""
     found: list[str] = []
-    for name, mhz in (("min_mhz", power.min_mhz), ("max_mhz", power.max_mhz)):
+    for name, file, mhz in (("min_mhz", MIN_KHZ, power.min_mhz), ("max_mhz", MAX_KHZ, power.max_mhz)):
         if mhz is None:
             continue
-        got: dict[int, int] = {}
+        got: dict[tuple[int, bool], int] = {}
         for cpu in cpuset.ids(cpus):
-            if cpu in policies and (khz := _within(policies[cpu], 1000 * mhz)) != 1000 * mhz:
-                got[khz] = got.get(khz, 0) | 1 << cpu
-        for khz, mask in sorted(got.items()):
-            found.append(
-                f"power.{name} {mhz} is outside the hardware's range: {khz / 1000:g} on CPUs {cpuset.format_mask(mask)}"
-            )
+            if cpu in policies and (khz := _limits(policies[cpu], power)[file]) != 1000 * mhz:
+                key = khz, _within(policies[cpu], 1000 * mhz) != 1000 * mhz
+                got[key] = got.get(key, 0) | 1 << cpu
+        for (khz, outside), mask in sorted(got.items()):
+            why = "outside the hardware's range" if outside else "none of the hardware's frequencies"
+            found.append(f"power.{name} {mhz} is {why}: {khz / 1000:g} on CPUs {cpuset.format_mask(mask)}")
     return "; ".join(found)
 
 

@@ -212,6 +212,18 @@ def test_a_policy_that_others_share_is_not_changed(tmp_path: Path) -> None:
     provider.close()
 
 
+def test_a_driver_with_a_table_of_frequencies(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    steps = {"scaling_available_frequencies": "3000000 2400000 800000 ", "scaling_boost_frequencies": "3600000 "}
+    root = write_cpufreq(tmp_path / "host", S8.online, **steps)
+    provider = Provider(tmp_path)
+    provider.start(profiles=PROFILES)
+    made(provider, create(2, "fast"), 1)
+    assert changed(root) == dict.fromkeys((1, 5), SET | {"scaling_min_freq": "2400000"})
+    assert "power.min_mhz 2000 is none of the hardware's frequencies: 2400 on CPUs 1,5" in caplog.text
+    provider.close()
+
+
 def test_drift_is_repaired_and_what_cannot_be_is_shown(provider: Provider, root: Path) -> None:
     one = made(provider, create(2, "fast"), 1)
     (directory(root, 1) / "scaling_governor").write_text("powersave\n")

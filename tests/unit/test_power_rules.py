@@ -41,6 +41,25 @@ def test_the_text_of_each_file(power: Power, texts: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("power", "texts"),
+    [
+        (Power(min_mhz=2000, max_mhz=3000), ("2400000", "2400000")),
+        (Power(min_mhz=1300, max_mhz=3600), ("1300000", "3600000")),
+        (Power(min_mhz=1301), ("2400000", None)),
+        (Power(max_mhz=2399), (None, "1300000")),
+        (Power(min_mhz=100, max_mhz=9000), ("1300000", "3600000")),
+        # Nothing lies between: the kernel takes the upper limit for both.
+        (Power(min_mhz=2500, max_mhz=3500), ("2400000", "2400000")),
+    ],
+)
+def test_a_kernel_with_a_table_takes_only_what_is_in_it(power: Power, texts: tuple[str | None, str | None]) -> None:
+    """It makes of any other value the next one in the table, below an upper limit and above a lower one."""
+    policy = Policy(1, min_khz=1_300_000, max_khz=3_600_000, steps=(3_900_000, 3_600_000, 2_400_000, 1_300_000))
+    found = settings(policy, power)
+    assert (found.get(MIN_KHZ), found.get(MAX_KHZ)) == texts
+
+
+@pytest.mark.parametrize(
     ("policy", "power", "words"),
     [
         (None, Power("performance"), "it has no cpufreq"),
@@ -73,6 +92,10 @@ def test_what_is_clipped_is_told() -> None:
     assert clipped(policies, Power(min_mhz=100, max_mhz=4000), 0b111) == (
         "power.min_mhz 100 is outside the hardware's range: 800 on CPUs 0-1; "
         "power.max_mhz 4000 is outside the hardware's range: 3600 on CPUs 0-1"
+    )
+    policies = {0: Policy(1, min_khz=800_000, max_khz=2_016_000, steps=(800_000, 1_992_000, 2_016_000)), 1: FULL}
+    assert clipped(policies, Power(min_mhz=2000, max_mhz=2016), 0b11) == (
+        "power.min_mhz 2000 is none of the hardware's frequencies: 2016 on CPUs 0"
     )
 
 
