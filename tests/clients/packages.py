@@ -188,7 +188,6 @@ def mesos_go(source: Path) -> Path:
             "GOTOOLCHAIN": "local",
         }
         run(go_root / "bin" / "go", "build", "-o", path / "program", cwd=source, environ=environ)
-        shutil.rmtree(path / "build")
 
     return _installed("mesos-go", f"{fetched} {text}", build) / "program"
 
