@@ -60,20 +60,24 @@ def parse(data: bytes) -> list[Credential]:
     found = _from_json(text) if text.lstrip()[:1] in ("{", "[") else _from_lines(text)
     if not found:
         raise CredentialsError("no credentials in it")
-    names = [credential.principal for credential in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise CredentialsError(f"principal '{name}' is there twice")
+    names = set()
+    for credential in found:
+        if credential.principal in names:
+            raise CredentialsError(f"principal '{credential.principal}' is there twice")
+        names.add(credential.principal)
     return found
 
 
 def _from_json(text: str) -> list[Credential]:
     try:
         document = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except json.JSONDecodeError as error:
         # Without the text around the error: it may be a secret.
-        where = f"line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else "too deep"
-        raise CredentialsError(f"not JSON ({where})") from None
+        raise CredentialsError(f"not JSON (line {error.lineno}, column {error.colno})") from None
+    except RecursionError:
+        raise CredentialsError("not JSON (too deep)") from None
+    except ValueError:
+        raise CredentialsError("not JSON (a number has too many digits)") from None
     if isinstance(document, dict) and set(document) == {"principal", "secret"}:
         return [_credential("the credential", document)]
     if not isinstance(document, dict) or not isinstance(document.get("credentials"), list):

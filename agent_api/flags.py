@@ -60,7 +60,9 @@ def parse(data: bytes, known: Mapping[str, type]) -> dict[str, Any]:
         raise FlagsError(f"not UTF-8 (byte {error.start})") from None
     except RecursionError:
         raise FlagsError("nested too deeply") from None
-    except json.JSONDecodeError as error:
+    except FlagsError:
+        raise
+    except ValueError as error:  # also a number with too many digits
         raise FlagsError(f"not JSON: {error}") from None
     if not isinstance(document, dict):
         raise FlagsError("no JSON object")

@@ -34,9 +34,11 @@ _LOOK_SECONDS = 3600.0
 
 
 def _running(path: Path, claim: dict[str, Any]) -> bool:
-    pid = int(claim.get("pid") or 0)
-    mine = pid and claim.get("boot_id") == shim.boot_id()
-    return bool(mine) and shim.process_start(pid) == claim.get("start_ticks")
+    pid, start = claim.get("pid"), claim.get("start_ticks")
+    # A task that runs as the agent's user can write what it likes there.
+    if not isinstance(pid, int) or not isinstance(start, int) or claim.get("boot_id") != shim.boot_id():
+        return False
+    return shim.process_start(pid) == start
 
 
 def set_aside(path: Path) -> None:

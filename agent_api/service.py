@@ -13,6 +13,7 @@ import contextlib
 import json
 import logging
 import os
+import pwd
 import time
 import uuid
 from collections import deque
@@ -57,6 +58,13 @@ LIVE_FLAGS = ("resources", "attributes", "acls")
 """What a running agent takes over."""
 
 R = TypeVar("R")
+
+
+def _own_user() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
 
 
 class StartError(Exception):
@@ -167,6 +175,7 @@ class Agent:
             work_dir=str(work_dir.absolute()),
             flags=settings.flags,
             scheme=scheme,
+            user=_own_user(),
             acls=settings.acls,
         )
         try:
@@ -260,6 +269,7 @@ class Agent:
             log.error("the settings stay as they were: %s", error)
             return
         except Exception:
+            # A fault of ours; whoever watches the files has to go on watching.
             log.exception("the settings stay as they were")
             self.notify(self.master.reconfigure_refused)
             return

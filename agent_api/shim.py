@@ -24,7 +24,7 @@ import pwd
 import signal
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -72,9 +72,9 @@ def process_start(pid: int, proc_root: str = "/proc") -> int | None:
     return None if fields[0] in ("Z", "X") else int(fields[19])
 
 
-def descendants(pid: int, proc_root: str = "/proc") -> list[int]:
-    """Pids of all living processes below `pid`, in no order."""
-    children: dict[int, list[int]] = {}
+def children(proc_root: str = "/proc") -> dict[int, list[int]]:
+    """Of all living processes: parent's pid -> pids."""
+    found: dict[int, list[int]] = {}
     for entry in os.listdir(proc_root):  # noqa: PTH208 (names only: Path objects for thousands of pids are slow)
         if entry.isdigit():
             try:
@@ -82,11 +82,17 @@ def descendants(pid: int, proc_root: str = "/proc") -> list[int]:
             except (OSError, ValueError):
                 continue
             if fields[0] not in ("Z", "X"):
-                children.setdefault(int(fields[1]), []).append(int(entry))
+                found.setdefault(int(fields[1]), []).append(int(entry))
+    return found
+
+
+def descendants(pid: int, family: Mapping[int, list[int]] | None = None) -> list[int]:
+    """Pids of all living processes below `pid`, in no order. `family`: what `children` found, for several questions."""
+    family = children() if family is None else family
     found: list[int] = []
     todo = [pid]
     while todo:
-        below = children.get(todo.pop(), [])
+        below = family.get(todo.pop(), [])
         found += below
         todo += below
     return found
@@ -154,7 +160,7 @@ def trusted_json(path: Path) -> dict[str, Any] | None:
             return None
         try:
             value = json.loads(file.read(1 << 22))
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     return value if isinstance(value, dict) else None
 

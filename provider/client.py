@@ -319,7 +319,7 @@ class Client:
             if self._refused == REFUSED_TIMES_ERROR:
                 log.error(
                     "%s, %d times now; it was removed there (MARK_RESOURCE_PROVIDER_GONE), or another provider has its "
-                    "type and name. An operator must act; trying on",
+                    "type and name, or the host's CPUs. An operator must act; trying on",
                     what,
                     self._refused,
                 )

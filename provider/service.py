@@ -468,6 +468,8 @@ def _credentials(path: Path | None) -> str | None:
         text = path.read_text()
     except OSError as error:
         raise ConfigError(f"--credentials {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"--credentials {path}: not UTF-8 (byte {error.start})") from None
     try:
         content = json.loads(text)
         return f"{content['principal']}:{content['secret']}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import ipaddress
 import logging
+import math
 import re
 import signal
 import socket
@@ -171,6 +172,9 @@ def _check(options: dict[str, Any]) -> None:
     _check_ip(options["ip"], options["insecure"] or options["credentials"] is not None)
     if (options["ssl_cert"] is None) is not (options["ssl_key"] is None):
         raise click.UsageError("--ssl-cert and --ssl-key need one another")
+    for seconds in ("offer_timeout", "gc_delay"):
+        if options[seconds] is not None and math.isnan(options[seconds]):
+            raise click.BadParameter("nan is no number of seconds", param_hint=f"--{seconds.replace('_', '-')}")
     name = options["cgroup_name"]
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", name):
         raise click.BadParameter(
@@ -257,7 +261,11 @@ def _run(settings: Any, again: Callable[[], Any]) -> int:
     from twisted.internet.task import LoopingCall
     from twisted.python.log import PythonLoggingObserver
 
-    from agent_api.service import Agent, StartError
+    try:
+        from agent_api.service import Agent, StartError
+    except ImportError as error:
+        click.echo(f"Error: {error}; is pinfold installed with all that it depends on?", err=True)
+        return 1
 
     observer: Any = PythonLoggingObserver
     observer("twisted").start()

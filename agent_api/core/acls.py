@@ -113,7 +113,9 @@ def parse(data: bytes) -> Acls:
         document = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
     except UnicodeDecodeError as error:
         raise AclsError(f"not UTF-8 (byte {error.start})") from None
-    except (json.JSONDecodeError, RecursionError) as error:
+    except AclsError:
+        raise
+    except (ValueError, RecursionError) as error:  # also a number with too many digits
         raise AclsError(f"not JSON: {error}") from None
     if not isinstance(document, dict):
         raise AclsError("no JSON object")

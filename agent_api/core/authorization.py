@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from agent_api.core import formats
 from agent_api.core import resources as rs
-from agent_api.core.model import Framework, World
+from agent_api.core.model import Framework, World, user_of
 from agent_api.errors import Forbidden
 from agent_api.wire import agent_pb2, master_pb2, mesos_pb2
 
@@ -107,7 +107,7 @@ def roles(world: World, principal: str | None, info: mesos_pb2.FrameworkInfo) ->
 
 def launch(world: World, framework: Framework, task: mesos_pb2.TaskInfo) -> str | None:
     """Why a framework may not run a task as the user it names; None where it may."""
-    user = task.command.user or framework.info.user
+    user = user_of(framework, task) or world.options.user
     if world.options.acls.allows("run_tasks", whose(framework), user):
         return None
     return f"Not authorized to launch as user '{user}'"

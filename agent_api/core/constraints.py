@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-import re2
-
 from agent_api.wire import mesos_pb2, scheduler_pb2
+
+try:
+    import re2
+except ImportError as error:  # the package, or a C++ library that it is linked with
+    raise ImportError(f"google-re2, for the patterns of offer constraints, cannot be loaded: {error}") from error
 
 __all__ = ["MAX_MEMORY", "MAX_PROGRAM", "OfferConstraints"]
 

@@ -6,6 +6,7 @@ never edited. The other modules of the core change it and append effects; nothin
 
 from __future__ import annotations
 
+import logging
 import re
 import uuid
 from collections import Counter, OrderedDict, deque
@@ -44,7 +45,10 @@ __all__ = [
     "World",
     "has_capability",
     "roles_of",
+    "user_of",
 ]
+
+log = logging.getLogger(__name__)
 
 TERMINAL_TASKS = frozenset(
     {
@@ -97,6 +101,8 @@ class Options:
     flags: Mapping[str, str] = field(default_factory=dict)
     """What GET_FLAGS and /flags show; the shell leaves secrets out."""
     acls: Acls = ALLOW_ALL
+    user: str = ""
+    """The account that the agent runs as: a task for which nobody names one runs as it, too."""
     scheme: str = "http"
     """Of the agent's URL in offers."""
     boot_id: str = ""
@@ -157,6 +163,11 @@ def has_capability(info: mesos_pb2.FrameworkInfo, capability: int) -> bool:
 def roles_of(info: mesos_pb2.FrameworkInfo) -> list[str]:
     """`roles` with MULTI_ROLE, else the one `role`."""
     return list(info.roles) if has_capability(info, mesos_pb2.FrameworkInfo.Capability.MULTI_ROLE) else [info.role]
+
+
+def user_of(framework: Framework, task: mesos_pb2.TaskInfo) -> str:
+    """The account that a task is to run as; "" for the agent's own. Who may run it is asked by the same word."""
+    return task.command.user or framework.info.user
 
 
 @dataclass
@@ -337,7 +348,8 @@ class World:
             master_id = self.new_id()
             record = AgentRecord(f"{master_id}-S0", master_id)
         options = self.options
-        have, unfit = own.carry(record.resources, own.wanted(options.resources, options.online_cpus))
+        new = own.wanted(options.resources, options.online_cpus)
+        have, unfit = own.carry(record.resources, new, options.measured)
         users = [
             (
                 f"'{t.task.task_id.value}' of framework {t.framework_id}",
@@ -354,6 +366,10 @@ class World:
             raise Conflict(
                 f"agent {record.agent_id} cannot start with these resources and attributes: {problem}. Start it with "
                 "what it had, and change it once they are free"
+            )
+        for resource in unfit:
+            log.warning(
+                "%s is reserved, and the host has less of it now; what there is stays so", rs.describe(resource)
             )
         updated = AgentRecord(record.agent_id, record.master_id, tuple(have), attributes)
         if updated != state.agent:

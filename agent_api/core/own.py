@@ -27,8 +27,13 @@ def wanted(given: Iterable[Resource], online_cpus: int) -> list[Resource]:
     return result
 
 
-def carry(stored: Iterable[Resource], new: Sequence[Resource]) -> tuple[list[Resource], list[Resource]]:
-    """The new resources with the dynamic reservations of the stored ones, and the reserved ones that do not fit."""
+def carry(
+    stored: Iterable[Resource], new: Sequence[Resource], measured: Collection[str] = ()
+) -> tuple[list[Resource], list[Resource]]:
+    """The new resources with the dynamic reservations of the stored ones, and the reserved ones that do not fit.
+
+    `measured`: names of scalars of which a reservation that does not fit keeps what there is.
+    """
     result, unfit = list(new), []
     for resource in stored:
         plain = Resource()
@@ -41,6 +46,12 @@ def carry(stored: Iterable[Resource], new: Sequence[Resource]) -> tuple[list[Res
             result = rs.add(rs.subtract(result, [plain]), [resource])
         else:
             unfit.append(resource)
+            there = next((r for r in result if rs.kind(r) == rs.kind(plain)), None)
+            if resource.name in measured and resource.type == mesos_pb2.Value.SCALAR and there is not None:
+                kept = Resource()
+                kept.CopyFrom(resource)
+                kept.scalar.value = there.scalar.value
+                result = rs.add(rs.subtract(result, [there]), [kept])
     return result, unfit
 
 

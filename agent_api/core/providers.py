@@ -80,6 +80,11 @@ def subscribe(world: World, message: Call, stream_id: str, now: float) -> None:
 
 def _who(world: World, info: Info) -> Provider | None:
     """The provider that this is; a new one; or None where it is refused."""
+    rivals = [*world.configs, *(p.key for p in world.providers.values() if p.stream_id is not None)]
+    rival = next((name for kind, name in rivals if kind == info.type == CPU_TYPE and name != info.name), None)
+    if rival is not None:
+        log.warning("provider %s %s refused: '%s' has the CPUs of this host", info.type, info.name, rival)
+        return None
     if info.HasField("id"):
         known = world.providers.get(info.id.value)
         if known is None or known.record.gone or known.key != (info.type, info.name):

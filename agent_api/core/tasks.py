@@ -16,7 +16,7 @@ from typing import cast
 from agent_api.core import resources as rs
 from agent_api.core import statuses
 from agent_api.core.effects import KillTask, LaunchTask, SaveTask, UpdateTaskCpus
-from agent_api.core.model import Framework, Provider, Task, World
+from agent_api.core.model import Framework, Provider, Task, World, user_of
 from agent_api.core.records import TaskRecord
 from agent_api.wire import master_pb2, mesos_pb2, resource_provider_pb2, scheduler_pb2
 
@@ -209,7 +209,7 @@ def _start(world: World, task: Task, now: float) -> None:
     info.resources.extend(rs.canonical(record.task.resources, totals))
     task.record = replace(record, task=info)
     task.launched = True
-    user = info.command.user if info.command.HasField("user") else framework.info.user
+    user = user_of(framework, info)
     # STARTING is stored with the effect: after a crash a task that is STAGING was surely never started.
     statuses.advance(world, task, mesos_pb2.TASK_STARTING, now)
     world.effects.append(LaunchTask(record.framework_id, info, user, _cpu_resources(info)))

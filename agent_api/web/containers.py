@@ -22,12 +22,14 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 def measure(found: Iterable[Container], now: float, proc_root: str = "/proc") -> None:
     """Fill in what is used: of processes that are gone nothing, of children that have ended their CPU time."""
-    for container in found:
+    those = list(found)
+    family = shim.children(proc_root) if those else {}
+    for container in those:
         used = container.resource_statistics
         used.timestamp = now
         user = system = rss = processes = 0
         pid = container.container_status.executor_pid
-        for one in (pid, *shim.descendants(pid, proc_root)):
+        for one in (pid, *shim.descendants(pid, family)):
             try:
                 text = Path(proc_root, str(one), "stat").read_text(errors="replace")
             except OSError:

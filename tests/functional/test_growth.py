@@ -98,6 +98,7 @@ def test_growth_while_a_task_runs(tmp_path: Path) -> None:
             ('{"resources": "cpus:8', "not JSON"),
             ('{"resources": "cpus:eight"}', "'cpus' has 'eight'"),
             ('{"resurces": "cpus:8"}', "'resurces' is no flag of the agent"),
+            ('{"resources": ' + "1" * 5000 + "}", "not JSON: Exceeds the limit (4300 digits)"),
             ('{"attributes": "rack"}', "'rack' is not of the form name:value"),
             ('{"offer_timeout": -1}', "offer-timeout"),
         ):

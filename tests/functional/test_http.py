@@ -668,6 +668,8 @@ def test_a_work_directory_in_use(agent: AgentProcess) -> None:
         (("--resources", "cpus:many"), "'cpus' has 'many'"),
         (("--resources", "cpus:1;cpus:2"), "twice"),
         (("--cgroup-name", "../x"), "../x"),
+        (("--gc-delay", "nan"), "--gc-delay: nan is no number of seconds"),
+        (("--offer-timeout", "NaN"), "--offer-timeout: nan is no number of seconds"),
         (("--log-level", "loud"), "loud"),
     ],
 )
@@ -676,6 +678,20 @@ def test_wrong_usage(tmp_path: Path, options: tuple[str, ...], words: str) -> No
     assert ended.returncode == 2
     assert words in ended.stderr
     assert not (tmp_path / "new").exists()
+
+
+def test_without_a_package_it_says_which(tmp_path: Path) -> None:
+    blocked = "import sys; sys.modules['re2'] = None; from agent_api.cli.main import main; main()"
+    ended = subprocess.run(
+        [sys.executable, "-c", blocked, "agent", "--work-dir", str(tmp_path / "new"), "--port", "0"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "google-re2, for the patterns of offer constraints, cannot be loaded" in ended.stderr
+    assert "Traceback" not in ended.stderr and not (tmp_path / "new").exists()
 
 
 def test_a_damaged_database(tmp_path: Path) -> None:

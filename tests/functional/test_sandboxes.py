@@ -8,6 +8,8 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
+
 from agent_api import sandboxes, shim
 from agent_api.wire import mesos_pb2
 from tests.functional.harness import Framework, is_plain, launch, running_agent, take, wait_for
@@ -44,6 +46,18 @@ def test_which_are_moved_away(tmp_path: Path) -> None:
     assert not alone.parent.exists() and kept[0].parent.exists()
     assert len([*(tmp_path / "tasks.removed").iterdir()]) == 5
     assert sandboxes.discard(str(tmp_path), {str(kept[1])}, time.time() - 50) == []
+
+
+@pytest.mark.parametrize("claim", [b'{"pid": "x"}', b'{"pid": [1]}', b"[" * 100_000])
+def test_what_a_task_wrote_in_place_of_its_shim_stops_nothing(tmp_path: Path, claim: bytes) -> None:
+    """A task that runs as the agent's user can write there what it likes."""
+    strange, old = (directory(tmp_path, f"f/{name}", 100) for name in ("a", "b"))
+    (strange / "pid.json").write_bytes(claim)
+    assert {*sandboxes.discard(str(tmp_path), set(), time.time() - 50)} == {strange, old}
+    again = directory(tmp_path, "f/a", 100)
+    (again / "pid.json").write_bytes(claim)
+    sandboxes.set_aside(again)
+    assert (tmp_path / "tasks/f/a~1").exists()
 
 
 def test_nothing_there_yet(tmp_path: Path) -> None:

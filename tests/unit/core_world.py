@@ -250,9 +250,9 @@ class FrameworkClient(Client):
 class ProviderClient(Client):
     """A provider of RAW in zones, that makes sets when told to."""
 
-    def __init__(self, host: Host, zones: dict[str, int] | None = None, name: str = "host") -> None:
+    def __init__(self, host: Host, zones: dict[str, int] | None = None, name: str = "host", type: str = RP) -> None:
         super().__init__(host)
-        self.info = mesos_pb2.ResourceProviderInfo(type=RP, name=name)
+        self.info = mesos_pb2.ResourceProviderInfo(type=type, name=name)
         self.zones = zones if zones is not None else {"numa/0": 8, "numa/1": 8}
         self.version = 0
         self.total: list[mesos_pb2.Resource] = []

@@ -59,6 +59,7 @@ def test_files(text: str, found: list[Credential] | str) -> None:
         (b"a hush hush", "line 1 must be a principal and a secret, and has 3 words"),
         (b"a hush\na b", "principal 'a' is there twice"),
         (b"\xff hush", "not UTF-8 (byte 0)"),
+        (b'{"principal": "hush", "secret": ' + b"1" * 5000 + b"}", "not JSON (a number has too many digits)"),
     ],
 )
 def test_wrong_files_are_told_without_a_secret(text: bytes, named: str) -> None:

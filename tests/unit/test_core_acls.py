@@ -78,6 +78,7 @@ def test_answers(rules: list[Any], permissive: bool, principal: str | None, role
         (b'{"update_quotas": [{"principals": {"type": "ANY", "values": ["x"]}, "roles": {"type": "ANY"}}]}', "values"),
         (b'{"set_log_level": [{"principals": {"type": "ANY"}, "level": {"values": ["x"]}}]}', "ANY or NONE"),
         (b'{"update_quotas": [], "update_quotas": []}', "'update_quotas' is given twice"),
+        (b'{"permissive": ' + b"1" * 5000 + b"}", "not JSON: Exceeds the limit (4300 digits)"),
     ],
 )
 def test_a_wrong_document(document: bytes, named: str) -> None:
@@ -249,6 +250,35 @@ def test_users_of_tasks() -> None:
     command = {"value": "true", "user": "nobody"}
     framework.accept(framework.offer(), launch(host, "as-nobody", resources, command=command))
     assert [one.task.task_id.value for one in host.launched] == ["as-nobody"]
+
+
+@pytest.mark.parametrize(
+    ("framework_user", "command_user", "runs_as"),
+    [
+        ("nobody", None, "nobody"),
+        ("nobody", "", "nobody"),
+        ("nobody", "web", "web"),
+        ("", "", "root"),
+        ("", None, "root"),
+    ],
+)
+def test_the_user_that_is_asked_about_is_the_one_it_runs_as(
+    framework_user: str, command_user: str | None, runs_as: str
+) -> None:
+    """An empty user is none: such a task must not run as the agent's own while another one was asked about."""
+    command = {"value": "true"} | ({} if command_user is None else {"user": command_user})
+    for allowed in (True, False):
+        rules = [{"principals": ANY if allowed else NONE, "users": some(runs_as)}]
+        others = [{"principals": ANY, "users": NONE if allowed else ANY}]
+        host = Host(acls=acls(run_tasks=rules + others), user="root")
+        framework = FrameworkClient(host, user=framework_user)
+        framework.accept(framework.offer(), launch(host, "t", [scalar("cpus", 1)], command=command))
+        if not allowed:
+            (status,) = framework.statuses()
+            assert status.message == f"Not authorized to launch as user '{runs_as}'"
+            assert not host.launched
+        else:
+            assert [one.user or "root" for one in host.launched] == [runs_as]
 
 
 def test_reservations_of_frameworks() -> None:

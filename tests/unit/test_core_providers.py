@@ -123,6 +123,29 @@ def test_checks_in_mesos_order() -> None:
     )
 
 
+def test_a_provider_beside_the_one_that_has_the_cpus_is_refused(caplog: pytest.LogCaptureFixture) -> None:
+    """Started by hand under another name, where sets are affinity only, it would offer the same CPUs again."""
+    host = Host()
+    first = ProviderClient(host, name="first")
+    first_id = first.id
+    second = ProviderClient(host, name="second")
+    assert second.stream in host.closed and not second.events
+    assert "'first' has the CPUs of this host" in caplog.text
+    # Once that one is away another may come, and then it is the first one's turn to wait, known as it is.
+    host.master.provider_stream_closed(first.stream, host.now)
+    second.subscribe()
+    assert second.id
+    first.subscribe()
+    assert first.stream in host.closed and first.id == first_id
+    # A configuration has the CPUs also while its provider is away. Providers of other things are none of this.
+    host.master.provider_stream_closed(second.stream, host.now)
+    host.master.add_config(info(name="third"), 4, host.now)
+    second.subscribe()
+    assert second.stream in host.closed
+    disks = ProviderClient(host, name="disks", type="org.example.disks")
+    assert disks.id
+
+
 def test_reports_are_put_in_order() -> None:
     host = Host()
     provider = ProviderClient(host, {})

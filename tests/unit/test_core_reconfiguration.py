@@ -65,6 +65,20 @@ def test_refined_reservations_carry_over() -> None:
     assert own.carry([stored], rs.parse("cpus:3"))[1] == [stored]
 
 
+def test_a_reservation_of_what_was_measured_keeps_what_there_is() -> None:
+    def reserved(cpus: float, role: str) -> mesos_pb2.Resource:
+        resource = rs.scalar("cpus", cpus)
+        resource.reservations.add(type=mesos_pb2.Resource.ReservationInfo.DYNAMIC, role=role)
+        return resource
+
+    stored = [reserved(3, "a"), reserved(4, "b"), reserved(2, "c")]
+    have, left = own.carry(stored, rs.parse("cpus:5;mem:10"), {"cpus"})
+    assert have == [*rs.parse("mem:10"), reserved(3, "a"), reserved(2, "b")]
+    assert left == stored[1:]
+    # What the operator named is not made smaller: the change is refused.
+    assert own.carry(stored, rs.parse("cpus:5;mem:10"), {"mem"})[0] == [*rs.parse("mem:10"), *stored[::2]]
+
+
 def test_growth_is_offered_at_once_and_what_is_offered_stays() -> None:
     host = Host()
     framework = busy(host)

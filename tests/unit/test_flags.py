@@ -39,6 +39,7 @@ def test_every_kind_of_value() -> None:
         (b"\xff", "not UTF-8 (byte 0)"),
         (b"", "not JSON"),
         (b"[" * 100_000, "nested too deeply"),
+        (b'{"port": ' + b"1" * 5000 + b"}", "not JSON: Exceeds the limit (4300 digits)"),
     ],
 )
 def test_what_is_refused(text: bytes, named: str) -> None:
