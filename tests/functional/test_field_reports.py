@@ -18,9 +18,10 @@ from typing import Any
 
 import pytest
 import requests
+import sqlalchemy
 
 from agent_api.wire import mesos_pb2, pinfold_pb2, scheduler_pb2
-from migrations.database import DatabaseError, open_database
+from migrations.database import DatabaseError, open_database, upgrade
 from provider import cpuset, inventory, sysfs
 from provider.cli.topology import topology as topology_command
 from provider.session import State as Standing
@@ -352,6 +353,43 @@ def test_report_27_a_directory_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 # -- 10, 23: configs through a real agent ---------------------------------------------------------------------------
+
+
+def test_report_28_an_old_database_with_a_status_to_send_is_upgraded(tmp_path: Path) -> None:
+    """What the first revision held of a running provider: its set lives on, the status is sent until acknowledged."""
+    newest, first = tmp_path / "newest", tmp_path / "first"
+    newest.mkdir()
+    first.mkdir()
+    provider = Provider(newest)
+    provider.start()
+    status = provider.apply(create(2), uuid(1))
+    assert status is not None and status.state == FINISHED
+    before = dict(provider.manager.state.sets)
+    provider.close()
+    engine = sqlalchemy.create_engine(f"sqlite:///{first / 'provider.db'}")
+    with engine.begin() as connection:
+        upgrade(connection, "provider", "p0001")
+    engine.dispose()
+    with sqlite3.connect(first / "provider.db") as old:
+        old.execute("ATTACH ? AS newest", (str(newest / "provider.db"),))
+        for (table,) in old.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'").fetchall():
+            if table != "alembic_version":
+                names = ", ".join(row[1] for row in old.execute(f"PRAGMA main.table_info({table})"))
+                old.execute(f"INSERT INTO main.{table} ({names}) SELECT {names} FROM newest.{table}")
+    old.close()
+    again = Provider(first)
+    again.start(subscribe=False)
+    assert dict(again.manager.state.sets) == before
+    again.subscribe()
+    again.manager.flush()
+    (sent,) = again.statuses()
+    assert sent == (uuid(1), status)
+    again.acknowledge(*sent)
+    period(again)
+    assert again.statuses() == []
+    again.check()
+    again.close()
+    assert [path.name for path in first.iterdir() if "p0001" in path.name], "the copy made before the upgrade"
 
 
 @pytest.fixture
