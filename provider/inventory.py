@@ -42,6 +42,7 @@ __all__ = [
     "Place",
     "RawKey",
     "State",
+    "charged",
     "figures",
     "float_mask",
     "free",
@@ -341,6 +342,16 @@ def spread(room: Mapping[tuple[str, str], int], sets: Iterable[CpuSet]) -> tuple
     return amounts, without
 
 
+def charged(state: State) -> dict[RawKey, int]:
+    """What sets have of each zone, pool and stack; revocable ones have nothing of it."""
+    in_sets: dict[RawKey, int] = {}
+    for one in state.sets.values():
+        for charge in () if one.revocable else one.charges:
+            key = (charge.zone, one.pool, charge.stack)
+            in_sets[key] = in_sets.get(key, 0) + charge.cpus
+    return in_sets
+
+
 def raw(host: Host, state: State) -> Mapping[RawKey, int]:
     """RAW CPUs by zone, pool and reservation stack, in the order of the layout; amounts above 0 only.
 
@@ -348,11 +359,7 @@ def raw(host: Host, state: State) -> Mapping[RawKey, int]:
     not suffice, the last ones get less. The rest has the default stack.
     """
     amounts, _ = _free_amounts(host, state)
-    in_sets: dict[RawKey, int] = {}
-    for one in state.sets.values():
-        for charge in () if one.revocable else one.charges:
-            key = (charge.zone, one.pool, charge.stack)
-            in_sets[key] = in_sets.get(key, 0) + charge.cpus
+    in_sets = charged(state)
     result: dict[RawKey, int] = {}
     for (zone, pool), left in amounts.items():
         stacks = sorted(key[2] for key in state.reserved if key[:2] == (zone, pool))
@@ -427,7 +434,7 @@ def raw_labels(
 
     Of revocable RAW there is only the last to tell, and only of shared profiles.
 
-    `largest` tells the most that an exclusive set under these rules (`Profile.rules`) can have of `place.free`.
+    `largest` tells the most that an exclusive set under a profile can have of `place.free`.
     """
     if place.revocable:
         mine = (profile for profile in profiles if profile.pool == place.pool and profile.mode == SHARED)
@@ -443,7 +450,7 @@ def raw_labels(
         if profile.pool == place.pool:
             most = place.room if profile.mode == EXCLUSIVE or shareable(host, place.pool) else 0
             if profile.mode == EXCLUSIVE and most:
-                most = min(most, largest(profile.rules))
+                most = min(most, largest(profile))
             labels[f"largest/{profile.name}"] = str(most)
     return labels
 

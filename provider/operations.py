@@ -170,6 +170,10 @@ def _move(context: Context, state: State, before: list[Resource], after: list[Re
         for key, amount in amounts.items():
             if key[2] != default:
                 changes[key] = changes.get(key, 0) + sign * amount
+    for key, amount in inventory.charged(state).items():
+        # Sets have it from when it was the default: it is reserved by more than what is to be RAW.
+        if key in given and key[2] != default:
+            changes[key] += max(0, amount - state.reserved.get(key, 0))
     changed = state.with_reserved(changes)
     converted = inventory.raw_resources(context.host, changed, context.provider_id, context.labels, given)
     return Change(changed, tuple(converted), f"{sum(given.values())} RAW CPUs moved to other reservations")

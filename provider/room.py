@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from agent_api.wire import mesos_pb2
 from profiles.mapping import Profile
-from provider import allocator, inventory, revocable
+from provider import allocator, inventory, power_rules, revocable
 from provider.inventory import CpuSet, Host, Place, RawKey, State
 
 __all__ = ["Growth", "RawLabels", "growth"]
@@ -50,7 +50,7 @@ class RawLabels:
         for place in inventory.places(host, state):
             for profile in profiles:
                 if profile.pool == place.pool and profile.mode == inventory.EXCLUSIVE:
-                    self._most(host, place, profile.rules)
+                    self._most(host, place, profile)
                     yield
             made[place] = self._work_out(host, profiles, place)
             yield
@@ -73,21 +73,27 @@ class RawLabels:
 
     def _work_out(self, host: Host, profiles: tuple[Profile, ...], place: Place) -> mesos_pb2.Labels:
         labels = mesos_pb2.Labels()
-        told = inventory.raw_labels(host, profiles, place, lambda rules: self._most(host, place, rules))
+        told = inventory.raw_labels(host, profiles, place, lambda one: self._most(host, place, one))
         for key, value in told.items():
             labels.labels.add(key=key, value=value)
         return labels
 
-    def _most(self, host: Host, place: Place, rules: Profile) -> int:
-        key = (place.pool, place.free, rules)
+    def _most(self, host: Host, place: Place, profile: Profile) -> int:
+        rules, free = profile.rules, _usable(host, profile, place.free)
+        key = (place.pool, free, rules)
         found = self._largest.get(key)
         if found is None:
             if len(self._largest) >= 16 * MAX_KEPT:
                 self._largest.clear()
             found = self._largest[key] = allocator.largest(
-                host.topology, host.layout.zones, host.pool(place.pool), place.free, rules, mems=host.allowed_mems
+                host.topology, host.layout.zones, host.pool(place.pool), free, rules, mems=host.allowed_mems
             )
         return found
+
+
+def _usable(host: Host, profile: Profile, free: int) -> int:
+    """Those of the free CPUs that can have the profile's power settings."""
+    return free if profile.power is None else power_rules.capable(host.policies, profile.power, free)
 
 
 def growth(host: Host, state: State, one: CpuSet) -> int:
@@ -138,7 +144,7 @@ def _growth(host: Host, one: CpuSet, free: int, raw: int) -> int:
         return raw
     if (one.cpus | one.blocked) & ~host.allowed:
         return 0
-    zones, pool = host.layout.zones, host.pool(one.pool)
+    zones, pool, free = host.layout.zones, host.pool(one.pool), _usable(host, one.profile, free)
     more = allocator.growth(
         host.topology, zones, pool, free, one.profile, one.cpus, one.blocked, mems=host.allowed_mems
     )

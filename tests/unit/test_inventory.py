@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_api.wire import mesos_pb2
-from profiles.mapping import Memory, Profile
+from profiles.mapping import Memory, Power, Profile
 from provider import cpuset, inventory
 from provider.errors import StateError
 from provider.inventory import State
 from provider.layout import Config, PoolConfig
+from provider.power_rules import GOVERNOR, Policy
 from provider.room import Growth, RawLabels, growth
 from tests.unit.hosts import D16, S8, U4, host, make_set
 
@@ -266,6 +267,20 @@ def test_the_sum_holds_for_any_sets_on_any_part_of_the_host(wishes: list[tuple[i
         return  # no room for a floor: such a host cannot be configured
     figures = check(place, state)
     assert all(amount > 0 for amount in figures.raw.values())
+
+
+def test_what_can_be_had_with_power_settings() -> None:
+    """Only some CPUs have cpufreq: the others are no promise."""
+    fast, slow = Profile("fast", power=Power("performance")), Profile("slow", power=Power(max_mhz=1))
+    files = frozenset({GOVERNOR})
+    place = replace(host(S8), policies={cpu: Policy(1 << cpu, files=files) for cpu in (1, 2, 5)})
+    labels = RawLabels()
+    labels.use(place, (fast, slow, Profile("any")))
+    (free,) = inventory.places(place, State())
+    told = {label.key: label.value for label in labels(free).labels}
+    assert (told["largest/fast"], told["largest/slow"], told["largest/any"]) == ("3", "0", "6")
+    one = make_set("a", "1,5", profile=fast)
+    assert growth(place, State().with_set(one), one) == 1
 
 
 @pytest.mark.parametrize(

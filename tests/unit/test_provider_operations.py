@@ -564,6 +564,21 @@ def unreserve(*resources: Resource) -> Offer:
     return info
 
 
+@pytest.mark.parametrize("revocable", [False, True])
+def test_what_sets_have_of_an_older_default_is_not_taken_for_reserved(revocable: bool) -> None:
+    """They were made before `default_reservations` changed: that many are in no reserved amount."""
+    mine = raw(2, "numa/0", "default", "r", "r")
+    stack = inventory.stack_of(mine)
+    old = make_set("old", guarantee=3, stack=stack, role="r", revocable=revocable)
+    place = host(S8, overcommit=2.0)
+    state = State().with_set(old)
+    change = done(reserve(mine), state, context(place))
+    assert inventory.raw(place, change.after)["numa/0", "default", stack] == 2
+    back = done(unreserve(mine), change.after, context(place))
+    assert ("numa/0", "default", stack) not in inventory.raw(place, back.after)
+    assert inventory.figures(place, back.after).raw_total == inventory.figures(place, state).raw_total
+
+
 def test_reserve_and_unreserve_undo_one_another() -> None:
     mine = raw(2, "numa/0", "default", "r", "r")
     change = done(reserve(mine))
