@@ -51,8 +51,8 @@ log = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.25
 
-COMPACTION_SECONDS = 120.0
-"""How long the operator waits for providers that move sets."""
+COMPACTION_SECONDS = 100.0
+"""How long the operator waits for providers that move sets; less than the commands wait for an answer."""
 
 LIVE_FLAGS = ("resources", "attributes", "acls")
 """What a running agent takes over."""

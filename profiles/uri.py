@@ -16,6 +16,7 @@ from profiles.errors import SourceError
 __all__ = ["FileTarget", "HttpTarget", "Target", "origin", "parse_uri", "redact"]
 
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)?//[^\s\"'<>]*")
+_SCHEME = re.compile(r"(file|https?):", re.I)
 _HIDDEN = "***"
 
 
@@ -43,6 +44,9 @@ def parse_uri(uri: str) -> Target:
     if any(ord(character) < 32 or ord(character) == 127 for character in uri):
         raise SourceError(f"profiles uri {shown!r}: has a control character")
     if "://" not in uri:
+        if _SCHEME.match(uri):
+            # Not a file of that name; and what is behind it may be a password, which nobody would know to hide.
+            raise SourceError(f"profiles uri: '{uri.partition(':')[0]}:' must be followed by //")
         return FileTarget(Path(uri))
     try:
         parts = urlsplit(uri)

@@ -183,7 +183,15 @@ class SetInfo:
     """Why it has to go, its room being taken back; "" while it may stay."""
 
 
-_USER_INFORMATION = re.compile(r"//[^/?#]*@")
+_USER_INFORMATION = re.compile(r"//(?:[^/]*:.*|[^/]*)@")
+"""Before the query. Where there is a colon up to the last @: a password may hold a slash."""
+
+
+def _without_secrets(uri: str) -> str:
+    """A URI as it may be shown: without user information, values of the query and fragment. Rather less than more."""
+    front, mark, query = uri.partition("#")[0].partition("?")
+    pairs = (f"{pair.partition('=')[0]}=***" if "=" in pair else "***" for pair in query.split("&"))
+    return _USER_INFORMATION.sub("//***@", front) + (mark and mark + "&".join(pairs))
 
 
 @dataclass
@@ -210,9 +218,9 @@ class Provider:
 
     @property
     def shown_info(self) -> mesos_pb2.ResourceProviderInfo:
-        """`info` as it may be shown: without user and password in the URI of its profiles."""
+        """`info` as it may be shown: without secrets in the URI of its profiles."""
         uri = self.info.cpu.profiles.uri
-        hidden = _USER_INFORMATION.sub("//***@", uri)
+        hidden = _without_secrets(uri)
         if hidden == uri:
             return self.info
         shown = mesos_pb2.ResourceProviderInfo()

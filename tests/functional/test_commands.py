@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import requests
 
+from agent_api import provider_daemon, service
+from agent_api.cli import client
 from agent_api.cli.run import pick_raw
 from tests.functional.harness import AgentProcess
 
@@ -184,3 +186,8 @@ def test_pick_raw(
     else:
         assert found is not None
         assert [(part["cpu"]["source"]["zone"], part["scalar"]["value"]) for part in found] == taken
+
+
+def test_commands_wait_longer_than_the_agent_does() -> None:
+    """Else they would say that nothing came, where the agent is about to say why."""
+    assert max(service.COMPACTION_SECONDS, provider_daemon.CHECK_SECONDS) < client.TIMEOUT[1]

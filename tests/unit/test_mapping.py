@@ -403,6 +403,8 @@ def test_uris(uri: str, expected: Any) -> None:
         "http://u:sec/ret@h/x",
         "/etc/\0x",
         "http://[::1/x",
+        "http:/u:secret@h/x",
+        "HTTPS:u:secret@h/x",
     ],
 )
 def test_uris_refused(uri: str) -> None:
