@@ -13,7 +13,7 @@ from agent_api.core.model import Provider, World
 from agent_api.errors import NotFound, Unavailable
 from agent_api.wire import agent_pb2, resource_provider_pb2
 
-__all__ = ["answered", "ask", "response"]
+__all__ = ["answered", "ask", "provider_lost", "response"]
 
 Event = resource_provider_pb2.Event
 Answer = resource_provider_pb2.Call.UpdateCompaction
@@ -41,6 +41,7 @@ def ask(world: World, call: agent_pb2.Call.CompactCpusets) -> dict[bytes, str]:
         wanted.dry_run = call.dry_run
         wanted.cpuset_ids.extend(set_id for set_id in call.cpuset_ids if set_id in provider.sets)
         world.to_provider(provider, event)
+        provider.compacting.add(wanted.uuid.value)
         asked[wanted.uuid.value] = provider.id
     return asked
 
@@ -49,9 +50,18 @@ def _concerned(provider: Provider, call: agent_pb2.Call.CompactCpusets) -> bool:
     return not call.cpuset_ids or any(set_id in provider.sets for set_id in call.cpuset_ids)
 
 
-def answered(world: World, answer: Answer) -> None:
+def answered(world: World, provider: Provider, answer: Answer) -> None:
     """A provider is done."""
+    provider.compacting.discard(answer.uuid.value)
     world.effects.append(CompactionAnswered(answer.uuid.value, answer))
+
+
+def provider_lost(world: World, provider: Provider) -> None:
+    """It will not answer any more: whoever waits is told so at once."""
+    for uuid in sorted(provider.compacting):
+        answer = Answer(message="the provider went away meanwhile; `pinfold sets` tells what moved")
+        answer.uuid.value = uuid
+        answered(world, provider, answer)
 
 
 def response(world: World, dry_run: bool, answers: Mapping[str, Answer]) -> agent_pb2.Response:

@@ -207,6 +207,8 @@ class Provider:
     version: bytes = b""
     report: pinfold_pb2.CpuReport | None = None
     sets: dict[str, SetInfo] = field(default_factory=dict)
+    compacting: set[bytes] = field(default_factory=set)
+    """Uuids of COMPACT_CPUSETS events that it has not answered."""
 
     @property
     def id(self) -> str:

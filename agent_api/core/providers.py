@@ -114,6 +114,7 @@ def _disconnected(world: World, provider: Provider) -> None:
     provider.ready = False
     provider.total = []
     tasks.provider_lost(world, provider)
+    compaction.provider_lost(world, provider)
     offers.rescind_all(world, provider.id, f"provider {provider.id} is away")
     world.allocate_now = True
 
@@ -147,7 +148,7 @@ def call(world: World, message: Call, stream_id: str | None, now: float) -> None
         ok = published.status == Call.UpdatePublishResourcesStatus.OK
         tasks.publish_answered(world, provider, published.uuid.value, ok, now)
     elif message.type == Call.UPDATE_COMPACTION:
-        compaction.answered(world, message.update_compaction)
+        compaction.answered(world, provider, message.update_compaction)
 
 
 def _validate(message: Call) -> None:

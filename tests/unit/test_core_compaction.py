@@ -52,6 +52,25 @@ def test_whom_nobody_has_or_nobody_can_be_asked_for() -> None:
     assert not stage.provider.take(Event.COMPACT_CPUSETS)
 
 
+def test_nobody_waits_for_a_provider_that_went_away() -> None:
+    stage = Stage()
+    (first, second) = (next(iter(ask(stage, wish())[0])) for _ in range(2))
+    call = Call(type=Call.UPDATE_COMPACTION)
+    call.resource_provider_id.value = stage.provider.id
+    call.update_compaction.uuid.value = first
+    stage.host.master.provider_call(call, stage.provider.stream, stage.host.now)
+    stage.host.master.provider_stream_closed(stage.provider.stream, stage.host.now)
+    told = [effect for effect in stage.host.master.drain() if isinstance(effect, CompactionAnswered)]
+    assert [effect.uuid for effect in told] == [first, second]
+    assert "went away" in told[1].answer.message and not told[0].answer.message
+    answer = stage.host.master.compacted(True, {stage.provider.id: told[1].answer}, stage.host.now)
+    assert "went away" in answer.compact_cpusets.providers[0].message
+    # Once is enough.
+    stage.host.master.provider_stream_closed(stage.provider.stream, stage.host.now)
+    stage.provider.subscribe()
+    assert not [e for e in stage.host.master.drain() if isinstance(e, CompactionAnswered)]
+
+
 def test_the_answer_is_handed_to_who_waits() -> None:
     stage = Stage()
     asked, (event,) = ask(stage, wish())
