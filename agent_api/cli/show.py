@@ -172,6 +172,8 @@ def compact(
     """Move sets to better CPUs while their tasks run.
 
     Shows each move and what it gains, and asks before anything moves."""
+    if json_output and not (dry_run or yes):
+        raise click.UsageError("--json asks nobody: it needs --dry-run or --yes")
     url = agent_url or context.obj
 
     def ask(dry: bool) -> list[dict[str, Any]]:

@@ -191,3 +191,10 @@ def test_pick_raw(
 def test_commands_wait_longer_than_the_agent_does() -> None:
     """Else they would say that nothing came, where the agent is about to say why."""
     assert max(service.COMPACTION_SECONDS, provider_daemon.CHECK_SECONDS) < client.TIMEOUT[1]
+
+
+def test_json_does_not_pass_a_look_for_a_move() -> None:
+    """Where nobody can be asked, it would show what would move and end with 0, as if it had."""
+    shown = pinfold("sets", "compact", "--json")
+    assert shown.returncode == 2
+    assert "--json asks nobody: it needs --dry-run or --yes" in shown.stderr
