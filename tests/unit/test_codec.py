@@ -6,6 +6,7 @@ import base64
 import json
 import math
 import random
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -816,12 +817,10 @@ def _offers(resources: int) -> scheduler_pb2.Event:
 
 @pytest.mark.bench
 def test_an_offers_event_takes_well_under_a_millisecond() -> None:
-    import timeit
-
     event = _offers(20)
     text, data = codec.encode(event, JSON), codec.encode(event, PROTOBUF)
     times = {
-        name: min(timeit.repeat(call, number=100, repeat=5)) * 1e4
+        name: min(timeit.repeat(call, timer=time.thread_time, number=100, repeat=5)) * 1e4
         for name, call in {
             "JSON out": lambda: codec.encode(event, JSON),
             "JSON in": lambda: codec.decode(scheduler_pb2.Event, text, JSON),
@@ -829,5 +828,5 @@ def test_an_offers_event_takes_well_under_a_millisecond() -> None:
             "protobuf in": lambda: codec.decode(scheduler_pb2.Event, data, PROTOBUF),
         }.items()
     }
-    print({name: f"{time:.0f} µs" for name, time in times.items()}, len(text), "bytes")
-    assert max(times.values()) < 5000  # µs, on a busy machine
+    print({name: f"{value:.0f} µs" for name, value in times.items()}, len(text), "bytes")
+    assert max(times.values()) < 5000  # µs of CPU time, on a slow machine
