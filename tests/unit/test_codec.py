@@ -7,6 +7,7 @@ import json
 import math
 import random
 import time
+import timeit
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
