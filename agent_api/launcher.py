@@ -249,8 +249,10 @@ class Launcher:
                 return
             self._spawn(entry)
             return
-        entry.pid = int(claim.get("pid") or 0)
-        entry.start_ticks = int(claim.get("start_ticks") or 0)
+        # A task with the agent's own user may have written it: what is no number is nobody's process.
+        entry.pid, entry.start_ticks = (
+            value if type(value := claim.get(key)) is int else 0 for key in ("pid", "start_ticks")
+        )
         entry.boot_id = str(claim.get("boot_id") or "")
         self._await_start(entry, _START_SECONDS)
 

@@ -561,6 +561,16 @@ def test_recover_after_reboot_or_with_another_process_under_the_pid(world: World
         assert ("host was restarted" in end.message) is (boot != shim.boot_id())
 
 
+@pytest.mark.parametrize("pid", ["x", [1], {"a": 1}, None, 1.5, True])
+def test_recover_where_the_task_wrote_nonsense_for_its_process(world: World, pid: object) -> None:
+    path = Path(world.launcher.sandbox("f", "t"))
+    path.mkdir(parents=True)
+    (path / "pid.json").write_text(json.dumps({"pid": pid, "start_ticks": pid, "boot_id": shim.boot_id()}))
+    world.launcher.recover("f", "t", None, None, None)
+    assert world.exit().lost
+    (path / "pid.json").unlink()  # nothing for the fixture to end
+
+
 def test_recover_one_whose_shim_never_began_starts_it(world: World) -> None:
     world.launcher.launch("f", task("exit 3"), "", [])
     world.exit()
