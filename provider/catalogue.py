@@ -16,7 +16,7 @@ from provider import power_rules, report
 from provider.inventory import Host, State
 from provider.operations import Catalogued
 
-__all__ = ["Catalogue", "used", "would_be_active"]
+__all__ = ["Catalogue", "at_once", "used", "would_be_active"]
 
 log = logging.getLogger(__name__)
 

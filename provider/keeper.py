@@ -1,21 +1,24 @@
 """Keeps the kernel as the committed state says, and knows what is wrong with each set.
 
-Decides when drift is repaired and what is remembered of it. What the kernel should have is decided in
-`provider.reconcile`, how it gets there in `provider.cgroups`. It changes no state of ours and tells nobody.
+Decides when drift is repaired and what is remembered of it, and that a change which the kernel refuses leaves what was
+there before. What the kernel should have is decided in `provider.reconcile`, how it gets there in `provider.cgroups`.
+It changes no state of ours and tells nobody.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from provider import reconcile
+from provider import cpuset, reconcile
 from provider.cgroups import Applied, Difference, Enforcer
 from provider.errors import EnforcementError, PowerError
 from provider.inventory import Host, State
 from provider.power import PowerKeeper
+from provider.power_rules import Found
+from provider.store import StoreError
 
 __all__ = ["Keeper"]
 
@@ -41,9 +44,31 @@ class Keeper:
         """Reasons by set id; a set that is not named is as it should be."""
         return MappingProxyType(self._degraded)
 
-    def enforce(self, host: Host, state: State) -> None:
+    def recover(self, power: Mapping[int, Found]) -> None:
+        """Take over what was stored of cpufreq settings, by CPU."""
+        if self._power is not None:
+            self._power.found.update(power)
+
+    def change(self, host: Host, before: State, after: State) -> str:
+        """Bring the kernel from one state to another. Returns "", or why it refused; then it is as before."""
+        try:
+            self._enforce(host, after)
+        except EnforcementError as error:
+            if isinstance(error, PowerError):
+                self.put_back(host, before)
+            return f"the kernel refused: {error}"
+        return ""
+
+    def put_back(self, host: Host, state: State) -> None:
+        """Bring the kernel back to the committed state, after a change that was not committed."""
+        try:
+            self._enforce(host, state)
+        except EnforcementError as error:
+            log.error("the kernel could not be put back to the committed state, it is tried again: %s", error)
+
+    def _enforce(self, host: Host, state: State) -> None:
         """Bring the kernel to a state. Raises EnforcementError after undoing what was done, PowerError where the sets
-        are in force and cpufreq settings are not: the caller then asks for the state before."""
+        are in force and cpufreq settings are not: the state before is to be put back then."""
         self._keep(self._enforcer.apply(reconcile.desired(host, state)))
         self._enforce_power(host, state)
 
@@ -63,6 +88,19 @@ class Keeper:
         if self._power is not None:
             self._power.forget(settled)
 
+    def settle(self, host: Host, state: State, forget: Callable[[list[int]], None]) -> None:
+        """Forget what was stored of CPUs that have their own power settings again; `forget` commits that, or raises
+        StoreError."""
+        settled = self.settled(host, state)
+        if settled:
+            try:
+                forget(settled)
+            except StoreError as error:
+                log.error("power settings: %s; it is tried again", error)
+                return
+            self.forget(settled)
+            log.info("CPUs %s have their own power settings again", cpuset.format_mask(cpuset.of(settled)))
+
     def repair(
         self,
         host: Host,
@@ -70,7 +108,7 @@ class Keeper:
         now: float,
         *,
         starting: bool = False,
-        only: set[str] | None = None,
+        only: Collection[str] | None = None,
         mixed: Collection[tuple[str, ...]] = (),
     ) -> None:
         """Bring the kernel back to the committed state where it drifted; `only` asks for these sets' sake, and `mixed`
@@ -143,7 +181,7 @@ class Keeper:
             difference.wanted,
         )
 
-    def problems(self, host: Host, state: State, named: set[str]) -> list[str]:
+    def problems(self, host: Host, state: State, named: Collection[str]) -> list[str]:
         """Why these sets cannot be used as they are in the kernel now; empty where they can."""
         wanted = reconcile.desired(host, state)
         result = [

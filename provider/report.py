@@ -1,7 +1,7 @@
 """What the provider tells its agent of the host, the profiles and the sets beyond Mesos's vocabulary.
 
-Decides how they are shown (UpdateState.cpu_report), and whether this host can meet a profile at all. It never decides
-anything else, and does no I/O.
+Decides how they are shown (UpdateState.cpu_report, and two lines of the log), and whether this host can meet a profile
+at all. It never decides anything else, and does no I/O.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from provider.compaction import Move
 from provider.errors import Refused
 from provider.inventory import CpuSet, Host, State
 
-__all__ = ["cpu_report", "shown_profiles", "shown_topology", "unplaceable"]
+__all__ = ["cpu_report", "ready", "shown_move", "shown_profiles", "shown_topology", "summary", "unplaceable"]
 
 
 def shown_topology(host: Host) -> pinfold_pb2.Topology:
@@ -140,6 +140,24 @@ def shown_move(move: Move, *, done: bool, reason: str) -> pinfold_pb2.CpusetMove
     for name, (before, after) in move.gains.items():
         shown.gains.add(what=name, before=before, after=after)
     return shown
+
+
+def summary(host: Host, state: State, statuses: int) -> str:
+    """What the log says of a provider that has recovered; `statuses` are to be sent."""
+    figures = inventory.figures(host, state)
+    return (
+        f"{figures.online} CPUs online, {figures.raw_total} RAW, {figures.sets} in {len(state.sets)} sets, "
+        f"floor {figures.floor}, reserved {figures.reserved}; {statuses} statuses to send; by {host.enforcement}"
+    )
+
+
+def ready(host: Host, state: State, profiles: int) -> str:
+    """What the log says of a provider whose first report was taken."""
+    figures = inventory.figures(host, state)
+    return (
+        f"{figures.raw_total} RAW CPUs, {len(state.sets)} sets with {figures.sets} CPUs, "
+        f"floor {figures.floor}, {profiles} profiles"
+    )
 
 
 def unplaceable(host: Host, profile: Profile) -> Generator[None, None, str]:

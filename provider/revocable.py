@@ -15,6 +15,7 @@ in the rule of `provider.inventory`, which holds for what is not revocable alone
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -24,7 +25,9 @@ from provider import inventory
 from provider.errors import StateError
 from provider.inventory import CpuSet, Host, State
 
-__all__ = ["Figures", "Key", "amounts", "figures", "resources", "revoked", "room"]
+__all__ = ["Figures", "Key", "Revocations", "amounts", "figures", "resources", "revoked", "room"]
+
+log = logging.getLogger(__name__)
 
 Key = tuple[str, str]
 """(zone, pool)."""
@@ -123,3 +126,22 @@ def resources(provider_id: str, labels: inventory.Labels, wanted: Mapping[Key, i
 def _sets(state: State) -> list[CpuSet]:
     """Oldest first."""
     return sorted((one for one in state.sets.values() if one.revocable), key=lambda one: (one.created, one.id))
+
+
+class Revocations:
+    """The sets that are revoked, as it was last logged."""
+
+    def __init__(self) -> None:
+        self.reasons: Mapping[str, str] = {}
+        """By set id."""
+
+    def judge(self, host: Host, state: State) -> bool:
+        """Work out which sets are revoked; True where that changed."""
+        reasons = revoked(host, state)
+        for set_id in sorted(reasons.keys() - self.reasons.keys()):
+            log.warning("set %s is revoked: %s", set_id, reasons[set_id])
+        for set_id in sorted(self.reasons.keys() - reasons.keys()):
+            log.info("set %s is not revoked any more%s", set_id, "" if set_id in state.sets else ": it is gone")
+        changed = reasons != self.reasons
+        self.reasons = reasons
+        return changed

@@ -35,11 +35,12 @@ from provider.errors import ConfigError, HeldError, ProviderError
 from provider.inventory import Host, State
 from provider.keeper import Keeper
 from provider.layout import Config, Layout, config_from_wire, plan_layout
-from provider.manager import Manager, World
+from provider.manager import Manager
 from provider.power import CpuFreq, PowerKeeper
 from provider.store import Store, peek
 from provider.task_cgroups import TaskCgroups
 from provider.topology import Topology
+from provider.world import World
 
 __all__ = ["DATABASE", "ENGINES", "Options", "check", "load_info", "release", "run"]
 

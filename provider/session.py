@@ -82,6 +82,11 @@ class Session:
     def state(self) -> State:
         return self._state
 
+    @property
+    def subscribed(self) -> bool:
+        """Whether the agent knows us on this stream: it may be answered and told."""
+        return self._state in (State.SUBSCRIBED, State.READY)
+
     def handle(self, event: Event) -> State:
         """Take one transition. An event that does not belong here is logged and raises StateError, and the
         state stays as it was."""

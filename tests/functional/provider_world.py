@@ -18,10 +18,11 @@ from provider.cgroups.v1 import V1Enforcer
 from provider.cgroups.v2 import V2Enforcer
 from provider.dialect import Dialect
 from provider.layout import config_from_wire
-from provider.manager import Manager, World
+from provider.manager import Manager
 from provider.power import CpuFreq
 from provider.store import Store
 from provider.topology import Topology
+from provider.world import World
 from tests.functional.fakecgroup import FakeCgroups
 from tests.unit.hosts import S8
 
@@ -163,7 +164,7 @@ class Provider:
         event.apply_operation.framework_id.value = "fw"
         event.apply_operation.info.CopyFrom(info)
         event.apply_operation.operation_uuid.value = uuid
-        event.apply_operation.resource_version_uuid.value = self.manager._version if version is None else version
+        event.apply_operation.resource_version_uuid.value = self.manager.version if version is None else version
         self.statuses()
         self.manager.handle(event)
         found = [status for key, status in self.statuses() if key == uuid]

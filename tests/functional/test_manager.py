@@ -151,7 +151,7 @@ def test_the_operator_s_operation_has_no_framework(provider: Provider) -> None:
     event = Event(type=Event.APPLY_OPERATION)
     event.apply_operation.info.CopyFrom(create(2))
     event.apply_operation.operation_uuid.value = uuid(1)
-    event.apply_operation.resource_version_uuid.value = provider.manager._version
+    event.apply_operation.resource_version_uuid.value = provider.manager.version
     provider.manager.handle(event)
     (call,) = provider.taken(Call.UPDATE_OPERATION_STATUS)
     assert call.update_operation_status.status.state == FINISHED
@@ -230,7 +230,7 @@ def test_a_set_that_cannot_be_used_is_no_problem_of_tasks_in_others(tmp_path: Pa
     made(provider, info, 1)
     made(provider, create(2), 2)
     made(provider, create(4), 3)
-    assert set(provider.manager._revoked) == {"set-1"}
+    assert set(provider.manager.revoked) == {"set-1"}
     gone = provider.manager.state.sets["set-2"].cpus
     provider.topology = without(S8, gone)
     provider.fs.set_online(provider.topology.online)
@@ -304,7 +304,7 @@ def test_the_same_operation_again_has_the_same_outcome(provider: Provider) -> No
 
 def test_acknowledged_operations_are_forgotten_in_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert KEPT_ACKNOWLEDGED >= 100
-    monkeypatch.setattr("provider.manager.KEPT_ACKNOWLEDGED", 5)
+    monkeypatch.setattr("provider.endings.KEPT_ACKNOWLEDGED", 5)
     provider = Provider(tmp_path)
     provider.start()
     for number in range(12):
@@ -528,7 +528,7 @@ def test_a_foreign_cgroup_in_our_tree_is_removed_if_it_is_a_set_nobody_made(prov
 
 def test_a_cpu_goes_and_comes_back(provider: Provider) -> None:
     made(provider, create(2))
-    version = provider.manager._version
+    version = provider.manager.version
     provider.report()
     gone = cpuset.parse("0-4,6-7")
     provider.fs.set_online(gone)
@@ -585,7 +585,7 @@ def test_all_cpus_of_a_set_go_and_come_back(provider: Provider) -> None:
 
 
 def test_a_free_cpu_that_goes_is_offered_no_more(provider: Provider) -> None:
-    version = provider.manager._version
+    version = provider.manager.version
     provider.fs.set_online(cpuset.parse("0-6"))
     provider.topology = without(S8, cpuset.parse("7"))
     provider.now += 4
@@ -637,11 +637,11 @@ def test_another_configuration_after_the_restart(tmp_path: Path) -> None:
 
 
 def test_the_version_stays_where_nothing_changed(provider: Provider) -> None:
-    version = provider.manager._version
+    version = provider.manager.version
     made(provider, create(2))
-    assert provider.manager._version == version
+    assert provider.manager.version == version
     provider.start()
-    assert provider.manager._version == version
+    assert provider.manager.version == version
 
 
 # -- profiles -------------------------------------------------------------------------------------------------------
@@ -876,7 +876,7 @@ def compact(provider: Provider, *set_ids: str, dry_run: bool = False) -> resourc
 
 def test_compaction_shows_moves_and_then_makes_them(tmp_path: Path, version: int) -> None:
     provider = fragmented(tmp_path, version)
-    before, kernel, old = provider.manager.state, provider.kernel(), provider.manager._version
+    before, kernel, old = provider.manager.state, provider.kernel(), provider.manager.version
     planned = compact(provider, dry_run=True)
     (move,) = planned.moves
     assert (move.cpuset_id, move.profile, move.done) == ("set-2", "bind", False)
@@ -892,7 +892,7 @@ def test_compaction_shows_moves_and_then_makes_them(tmp_path: Path, version: int
     assert provider.enforcer().read().groups["set.set-2"].effective_mems == 0b1
     # Told at once, as totals that are other ones: what was decided on the old ones is dropped.
     report = provider.taken(Call.UPDATE_STATE)[-1].update_state
-    assert report.resource_version_uuid.value == provider.manager._version != old
+    assert report.resource_version_uuid.value == provider.manager.version != old
     told = [r for r in report.resources if r.cpu.source.id == "set-2"]
     assert [(r.cpu.source.zone, r.scalar.value) for r in told] == [("numa/0", 4.0)]
     assert sum(r.scalar.value for r in report.resources) == 14

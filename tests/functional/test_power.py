@@ -182,7 +182,7 @@ def test_report_38_a_kernel_that_refuses_fails_the_operation(
     assert not provider.manager.state.sets
     assert set(changed_but(root, 5)) == set() and provider.kernel() == {"plain": "0-7"}
     # The other CPUs can be had.
-    provider.manager._host = provider.manager._look_at_host(provider.manager.host)
+    provider.manager._host = provider.manager._watch.look(provider.manager.host)
     if how == "gone":
         made(provider, create(2, "fast"), 2)
 

@@ -80,14 +80,14 @@ def test_processes_in_the_cgroup_keep_the_set(tmp_path: Path) -> None:
     provider.start()
     made(provider, reserve(wanted(2, set="a")))
     provider.fs.start(4711, "/cg/pinfold/set.a")
-    before = provider.manager._version
+    before = provider.manager.version
     status = provider.apply(unreserve(wanted(2, set="a")), b"v" * 16)
     assert status is not None and status.state == FAILED
     assert "set a is in use: 1 processes" in status.message
     # Mesos has given the CPUs back already.
     report = provider.report()
     assert in_totals(report.resources) == {(): 4, (SET,): 2}
-    assert report.resource_version_uuid.value == provider.manager._version != before
+    assert report.resource_version_uuid.value == provider.manager.version != before
     provider.close()
 
 
@@ -111,7 +111,7 @@ def test_a_host_that_loses_cpus_tells_it(tmp_path: Path) -> None:
     provider.start()
     made(provider, reserve(wanted(2, set="a", cgroup="web")))
     made(provider, reserve(cpus(4, ("r", {}))), b"v" * 16)
-    before = provider.manager._version
+    before = provider.manager.version
     gone = cpuset.parse("1-2,5")
     provider.fs.set_online(S8.online & ~gone)
     provider.topology = without(S8, gone)

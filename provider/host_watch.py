@@ -1,0 +1,86 @@
+"""The host as it is now, under this configuration, and whether it is still the one that was looked at.
+
+Decides when a look is worth its time (`HostWatch.changed`), and that the last layout stays where the configuration
+does not fit the host any more. Which CPUs are set aside is decided in `provider.layout`. It changes and stores nothing,
+and never decides what follows from a change: `provider.manager` does.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from agent_api.wire import mesos_pb2
+from provider import cpuset, inventory, reconcile
+from provider.errors import ConfigError
+from provider.inventory import Host
+from provider.layout import Config, plan_layout
+from provider.world import World
+
+__all__ = ["HostWatch", "differs"]
+
+log = logging.getLogger(__name__)
+
+
+class HostWatch:
+    """Looks at one host."""
+
+    def __init__(self, world: World, info: mesos_pb2.ResourceProviderInfo, config: Config) -> None:
+        self._world = world
+        self._info = info
+        self._config = config
+        self._mark: object = None
+        """`World.host_changed` at the last look."""
+
+    def look(self, before: Host | None) -> Host:
+        """Read everything anew. `before`: the host of the last look, whose layout stays where the configuration does
+        not fit any more; with None, ConfigError is raised then."""
+        self._mark = self._world.host_changed()
+        found = self._world.read_topology()
+        for warning in found.warnings:
+            log.warning("topology: %s", warning)
+        cpus, mems = self._world.enforcer.allowed()
+        try:
+            layout = plan_layout(found, self._config, cpus)
+        except ConfigError as error:
+            if before is None:
+                raise
+            log.error("the configuration does not fit the host as it is now, its last layout stays: %s", error)
+            layout = before.layout
+        for warning in layout.warnings:
+            log.warning("configuration: %s", warning)
+        nodes = cpuset.of(node.id for node in found.nodes if node.has_memory)
+        allowed = found.online if cpus is None else found.online & cpus
+        return Host(
+            topology=found,
+            layout=layout,
+            allowed=allowed,
+            allowed_mems=(nodes if mems is None else nodes & mems) or nodes,
+            default_stack=inventory.stack_from(self._info.default_reservations),
+            enforcement=self._world.enforcer.kind,
+            overcommit=self._config.overcommit,
+            path=lambda set_id, shared: self._world.enforcer.path(set_id, shared=shared),
+            policies={} if self._world.cpufreq is None else self._world.cpufreq.policies(found.online),
+        )
+
+    def changed(self, host: Host) -> bool:
+        """Whether CPUs went off- or online since the last look, or others are allowed than on `host`."""
+        cpus, _ = self._world.enforcer.allowed()
+        online = host.topology.online
+        seen = online if cpus is None else online & cpus
+        return self._world.host_changed() != self._mark or seen != host.allowed
+
+    def look_again(self) -> None:
+        """What the last look gave could not be taken over: the host counts as changed until the next."""
+        self._mark = None
+
+
+def differs(before: Host, now: Host) -> bool:
+    """Whether what is offered on a host may be another than before; where it is, that is logged."""
+    if reconcile.fingerprint(now) == reconcile.fingerprint(before):
+        return False
+    log.warning(
+        "CPUs changed: %s were allowed, now %s",
+        cpuset.format_mask(before.allowed),
+        cpuset.format_mask(now.allowed),
+    )
+    return True
