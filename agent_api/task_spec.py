@@ -16,6 +16,8 @@ from agent_api.wire import mesos_pb2
 
 __all__ = ["LaunchError", "Sets", "argv_of", "check_container", "environment_of", "ids", "show", "switch_to"]
 
+_NAME_MAX = 255
+"""Bytes in a directory's name."""
 _Source = mesos_pb2.Resource.CpuInfo.Source
 
 
@@ -74,7 +76,13 @@ class Sets:
         if not more:
             return str(directory)
         base = directory.parent if kind == "exclusive" else directory.parent.parent
-        return str(base / f"mix.{'+'.join(sorted(self.ids))}")
+        name = f"mix.{'+'.join(sorted(self.ids))}"
+        if len(name) > _NAME_MAX:
+            raise LaunchError(
+                f"it uses {len(self.ids)} CPU sets at once, which are too many: the name of their cgroup would have"
+                f" {len(name)} bytes, and the kernel takes {_NAME_MAX}"
+            )
+        return str(base / name)
 
     def memory_policy(self) -> tuple[str, int]:
         """What the task sets on itself: interleave over the nodes of the sets that ask for it; bind where all ask for

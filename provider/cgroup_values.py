@@ -39,6 +39,8 @@ __all__ = [
 
 REVOCABLE_SHARE = 0.01
 """Weight of a revocable CPU against a guaranteed one: it gets what the others leave, and some still moves."""
+_NAME_MAX = 255
+"""Bytes in a directory's name."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 
@@ -85,7 +87,8 @@ class Desired:
     on the plain CPUs meanwhile: left to the kernel it would run on everybody's. What has no cgroup gets none."""
     mixed: Collection[tuple[str, ...]] = frozenset()
     """Ids of sets that one task uses at once, for which a group is to be made. One that is there stays as long as its
-    sets do, named here or not. There is none with a set that is to be a partition: nobody else can have its CPUs."""
+    sets do, named here or not, unless it is dropped in between. There is none with a set that is to be a partition:
+    nobody else can have its CPUs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +237,17 @@ def set_of(name: str) -> str | None:
 
 
 def mixed_name(set_ids: Collection[str]) -> str:
-    """Name of the group for tasks that use these sets at once. Raises EnforcementError as `group_name`."""
+    """Name of the group for tasks that use these sets at once. Raises EnforcementError as `group_name`, and where they
+    are too many for one name (it is all that tells after a restart which sets the group is of)."""
     for set_id in set_ids:
         group_name(set_id)
-    return "mix." + "+".join(sorted(set_ids))
+    name = "mix." + "+".join(sorted(set_ids))
+    if len(name) > _NAME_MAX:
+        raise EnforcementError(
+            f"a task that uses {len(set_ids)} sets at once can have no cgroup: its name would have {len(name)} bytes,"
+            f" and the kernel takes {_NAME_MAX}"
+        )
+    return name
 
 
 def members(name: str) -> tuple[str, ...]:

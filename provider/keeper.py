@@ -13,6 +13,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from provider import cpuset, reconcile
+from provider.cgroup_values import mixed_name
 from provider.cgroups import Applied, Difference, Enforcer
 from provider.errors import EnforcementError, PowerError
 from provider.inventory import Host, State
@@ -37,6 +38,7 @@ class Keeper:
         self._error = ""
         """Why the kernel is not as the committed state says."""
         self._drift = reconcile.Drift()
+        self._mixed = reconcile.Mixed()
         self._degraded: dict[str, str] = {}
 
     @property
@@ -119,14 +121,17 @@ class Keeper:
         if self._power is not None and only is None:
             self._power.repair(reconcile.power(host, state), starting=starting)
         committed = reconcile.desired(host, state)
-        wanted = replace(committed, mixed=mixed)
+        asked = {name: set_ids for set_ids in mixed if (name := _named(set_ids))}
+        wanted = replace(committed, mixed=tuple(asked.values()))
+        self._mixed = self._mixed.asked_for(asked, now)
         try:
             found = self._enforcer.differences(wanted)
-            if not found or (only is not None and not any(one.set_id in only for one in found)):
+            dropped = only is None and self._drop_idle(now)  # after the look at what drifted: this is no drift
+            if not dropped and (not found or (only is not None and not any(one.set_id in only for one in found))):
                 if not found:
                     self._error = ""
                 return
-            if mixed:  # what a new group changes is no drift
+            if asked:  # what a new group changes is no drift
                 found = self._enforcer.differences(committed)
             self._keep(self._enforcer.apply(wanted))
         except EnforcementError as error:
@@ -140,6 +145,12 @@ class Keeper:
             for drifted in {one.set_id for one in found if one.set_id is not None}:
                 if drifted in state.sets:
                     self._drift = self._drift.noted(drifted, now)
+
+    def _drop_idle(self, now: float) -> bool:
+        """Remove mixed groups that no task uses any more; True where one is gone."""
+        self._mixed, idle = self._mixed.looked(self._enforcer.mixed(), now)
+        gone = [name for name in idle if self._enforcer.drop(name)]
+        return bool(gone)
 
     def release(self, host: Host, state: State) -> list[str]:
         """Take out of the kernel what nobody looks after any more, and give its CPUs to plain tasks. Returns the ids
@@ -228,3 +239,12 @@ class Keeper:
                     log.info("set %s is as it should be again", set_id)
         self._degraded = degraded
         return True
+
+
+def _named(set_ids: tuple[str, ...]) -> str:
+    """The mixed group's name; "" where there is none: that task does not start, and the others are not kept from it."""
+    try:
+        return mixed_name(set_ids)
+    except EnforcementError as error:
+        log.error("%s: %s", error, ", ".join(set_ids))
+        return ""

@@ -8,7 +8,7 @@ kernel and carries the repair out. It looks at committed state only, never at an
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -16,11 +16,15 @@ from provider import cpuset, inventory, power_rules, topology
 from provider.cgroup_values import Desired, SharedSlot, Slot
 from provider.inventory import CpuSet, Host, State
 
-__all__ = ["Drift", "degradations", "desired", "fingerprint", "only", "power", "released"]
+__all__ = ["Drift", "Mixed", "degradations", "desired", "fingerprint", "only", "power", "released"]
 
 DRIFT_WINDOW_SECONDS = 60.0
 DRIFT_TIMES = 3
 """Drift of one set this often within the window is shown: something else writes there."""
+
+MIXED_WAIT_SECONDS = 30.0
+"""How long a mixed group waits for the task that it was asked for; from the answer to the task's start it is tenths of
+a second, and seconds on a host with too much to do."""
 
 
 def desired(host: Host, state: State) -> Desired:
@@ -178,3 +182,27 @@ class Drift:
         """Whether the drift of this set keeps coming back."""
         recent = [t for t in self.times.get(set_id, ()) if now - t < DRIFT_WINDOW_SECONDS]
         return len(recent) >= DRIFT_TIMES
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """When the groups of tasks in several sets were last asked for, and which were empty at the last look. Immutable.
+
+    One that is empty and waits for no task takes a part of its shared set's weight for nothing, and may go.
+    """
+
+    asked: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    empty: frozenset[str] = frozenset()
+
+    def asked_for(self, names: Iterable[str], now: float) -> Mixed:
+        """Tasks are about to start in these, or run there."""
+        return replace(self, asked=MappingProxyType({**self.asked, **dict.fromkeys(names, now)}))
+
+    def looked(self, running: Mapping[str, bool], now: float) -> tuple[Mixed, list[str]]:
+        """`running`: of each group that is there, whether something runs in it. Gives those that may go: empty at this
+        look and the one before, and not asked for lately. One that is new to us counts as asked for now, and so does
+        one that was asked for in the future (the clock was put back)."""
+        asked = {name: min(self.asked.get(name, now), now) for name in running}
+        empty = frozenset(name for name, runs in running.items() if not runs)
+        idle = sorted(name for name in empty & self.empty if now - asked[name] >= MIXED_WAIT_SECONDS)
+        return Mixed(MappingProxyType(asked), empty), idle

@@ -52,6 +52,14 @@ class AffinityEnforcer:
         """Always empty: affinity has no list of its users."""
         return []
 
+    def mixed(self) -> dict[str, bool]:
+        """Always empty, as there is no group."""
+        return {}
+
+    def drop(self, name: str) -> bool:
+        """There is nothing to remove."""
+        return True
+
     def path(self, set_id: str, *, shared: bool = False) -> str:
         group_name(set_id, shared=shared)
         return ""

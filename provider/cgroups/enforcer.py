@@ -52,6 +52,13 @@ class Enforcer(Protocol):
         """Pids of what uses the set: inside its cgroup and below it, and in those of tasks that use other sets as well;
         empty where there is none."""
 
+    def mixed(self) -> dict[str, bool]:
+        """The groups of tasks that use several sets, and whether each is in use: something runs in or below it, or
+        there is a task's own cgroup below it, which the agent has yet to look at (True where that cannot be told)."""
+
+    def drop(self, name: str) -> bool:
+        """Remove a mixed group that is not in use; False where it is now. Moves no process."""
+
     def path(self, set_id: str, *, shared: bool = False) -> str:
         """The set's directory, for the metadata label `cgroup`: absolute; on v1 in the cpuset hierarchy; "" for
         affinity. Says where it is or will be, not that it exists."""

@@ -56,6 +56,11 @@ def _ours(entry: str) -> bool:
     return entry in ("plain", "shared") or entry.startswith(("set.", "mix."))
 
 
+def _of_task(path: str) -> bool:
+    """Whether the agent made it for one task: it goes when the agent has read there how the task ended."""
+    return path.rpartition("/")[2].startswith("task.")
+
+
 class TreeEnforcer(abc.ABC):
     """An `Enforcer` over one or two cgroup hierarchies. `root` is the parent directory, `root/name` our base."""
 
@@ -146,6 +151,34 @@ class TreeEnforcer(abc.ABC):
                 for path in self._below(directory):
                     found.update(self._pids(path))
         return sorted(found)
+
+    def mixed(self) -> dict[str, bool]:
+        return {name: self._runs(name) for name in self._names() if name.startswith("mix.")}
+
+    def _runs(self, name: str) -> bool:
+        try:
+            below = [path for directory, _ in self._directories(name) for path in self._below(directory)]
+            return any(map(_of_task, below)) or any(self._pids(path) for path in below)
+        except EnforcementError as exc:
+            log.warning("cgroups %s: %s stays: %s", self.base, name, exc)
+            return True
+
+    def drop(self, name: str) -> bool:
+        for directory, _ in self._directories(name):
+            below = list(self._below(directory))
+            if any(map(_of_task, below)):
+                return False
+            for path in below:
+                try:
+                    self.fs.rmdir(path)
+                except FileNotFoundError:
+                    continue
+                except OSError as exc:
+                    if exc.errno == errno.EBUSY:
+                        return False
+                    raise EnforcementError(f"{path}: cannot remove the cgroup: {errno_text(exc)}") from exc
+        log.info("cgroups %s: removed %s, which no task uses any more", self.base, name)
+        return True
 
     def apply(self, desired: Desired) -> Applied:
         self._undo.clear()

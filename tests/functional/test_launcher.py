@@ -701,6 +701,16 @@ def test_real_task_in_an_exclusive_and_a_shared_set(real: tuple[World, V1Enforce
     assert world.out().endswith("PINFOLD_EXCLUSIVE_CPUS=1\nPINFOLD_SHARED_CPUS=1\nPINFOLD_CPUS=1\nPINFOLD_MEMS=0\n")
 
 
+def test_a_task_in_more_sets_than_a_name_can_hold(world: World) -> None:
+    names = [f"{number}0000000-0000-4000-8000-000000000000" for number in range(7)]
+    sets = [cpus("EXCLUSIVE", name, "1", enforcement="cgroup2", cgroup=f"/cg/pinfold/set.{name}") for name in names]
+    world.launcher.launch("f", task("true"), "", sets)
+    why = world.event("failed")[3]
+    assert "it uses 7 CPU sets at once, which are too many" in why and "262 bytes, and the kernel takes 255" in why
+    world.launcher.launch("f", task("true", "six"), "", sets[:6])
+    assert "made no cgroup for the CPUs of all these sets together" in world.event("failed", "six")[3]
+
+
 # Agent and provider mean the same directory.
 
 

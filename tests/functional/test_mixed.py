@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -105,6 +106,108 @@ def test_the_end_of_the_provider_keeps_what_is_used(provider: Provider) -> None:
     provider.manager._release()
     assert provider.kernel() == {"plain": "0-7"}
     provider.start()
+
+
+def weights(provider: Provider) -> dict[str, float]:
+    """Of each group, in the shared set's guarantee."""
+    unit = provider.enforcer().rules.weight_unit  # type: ignore[attr-defined]
+    return {n: g.weight / unit for n, g in provider.enforcer().read().groups.items() if n and g.weight is not None}
+
+
+def later(provider: Provider, seconds: float = 4) -> None:
+    provider.now += seconds
+    provider.manager.tick()
+
+
+@pytest.mark.parametrize("leaf", ["", "/task.1"])
+def test_an_idle_group_goes_and_the_set_has_its_whole_weight_again(provider: Provider, leaf: str) -> None:
+    path = f"{provider.enforcer().base}/{MIX}"
+    if leaf:
+        provider.fs.mkdir(path + leaf)
+        if provider.version == 2:
+            provider.fs.stop(77)
+            provider.fs.mkdir(f"{path}/shims")
+        provider.fs.start(77, path + leaf)
+        provider.manager.reconcile()
+    assert weights(provider)["shared/set-1"] == weights(provider)[MIX] == 0.5
+    for _ in range(3):
+        later(provider, 1000)
+    assert weights(provider)[MIX] == 0.5, "its task runs"
+    provider.fs.stop(77)
+    if leaf:
+        later(provider)
+        later(provider)
+        assert MIX in provider.kernel(), "the agent has yet to see how the task ended"
+        provider.fs.rmdir(path + leaf)
+    later(provider)
+    assert MIX in provider.kernel(), "one look may have come between two tasks"
+    later(provider)
+    assert MIX not in provider.kernel()
+    assert weights(provider)["shared/set-1"] == weights(provider)["shared"] == 1.0
+    assert provider.manager._keeper._drift.times == {}
+    assert provider.manager.degraded == {}
+    assert publish(provider) == OK
+    assert weights(provider)["shared/set-1"] == weights(provider)[MIX] == 0.5
+
+
+def test_a_group_waits_for_the_task_that_it_was_made_for(provider: Provider) -> None:
+    later(provider, 1000)
+    assert publish(provider) == OK
+    provider.fs.stop(77)
+    for _ in range(7):
+        later(provider)  # 28 s
+        assert MIX in provider.kernel()
+    assert publish(provider) == OK
+    for _ in range(7):
+        later(provider)
+        assert MIX in provider.kernel()
+    provider.start()
+    for _ in range(7):
+        later(provider)
+        assert MIX in provider.kernel(), "a new process does not know when it was asked for"
+    later(provider)
+    later(provider)
+    assert MIX not in provider.kernel()
+
+
+def test_a_task_that_joins_at_the_last_moment_keeps_its_group(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later(provider, 1000)
+    provider.fs.stop(77)
+    later(provider)
+    kernel, path = provider.kernel(), f"{provider.enforcer().base}/{MIX}"
+    rmdir = provider.fs.rmdir
+
+    def joined_before(directory: str) -> None:
+        if not any(88 in node.procs for root in provider.fs.roots.values() for node in root.below()):
+            provider.fs.start(88, path)
+        rmdir(directory)
+
+    monkeypatch.setattr(provider.fs, "rmdir", joined_before)
+    later(provider)
+    assert provider.fs.where(88) == path
+    later(provider)
+    assert provider.kernel() == kernel and provider.fs.where(88) == path
+    assert provider.manager.degraded == {}
+
+
+def test_ids_that_are_too_long_for_one_name(tmp_path: Path, version: int, caplog: pytest.LogCaptureFixture) -> None:
+    """That task has no group, as the launcher says, and nobody else notices."""
+    provider = Provider(tmp_path, version=version)
+    provider.ids = (f"{number:0121}" for number in itertools.count(1))  # type: ignore[assignment]
+    provider.start()
+    for number, profile in enumerate(("batch", "any", "batch"), 1):
+        made(provider, create(1, profile), number)
+    one, two, three = provider.manager.state.sets
+    long = [resource for set_id in (one, two, three) for resource in provider.resources(set_id)]
+    assert provider.publish(*long, together=[(one, two, three), (one, two)]) == OK
+    assert [name for name in provider.kernel() if name.startswith("mix.")] == [f"mix.{one}+{two}"]
+    provider.manager.reconcile()
+    assert provider.manager.degraded == {}
+    assert "381 bytes, and the kernel takes 255" in caplog.text
+    provider.check()
+    provider.close()
 
 
 def test_a_partition_is_not_mixed(tmp_path: Path) -> None:

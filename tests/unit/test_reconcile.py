@@ -120,6 +120,32 @@ def test_drift_is_shown_once_it_keeps_coming_back() -> None:
     assert len(drift.times["a"]) <= reconcile.DRIFT_TIMES + 1
 
 
+def test_a_mixed_group_is_idle_once_two_looks_found_it_empty_and_nobody_waits_for_it() -> None:
+    wait = reconcile.MIXED_WAIT_SECONDS
+    for asked, looks, expected in (
+        # (seconds, whether something runs in it) of each look -> whether it may go after the look
+        (0.0, [(wait - 1, False), (wait, False)], [False, True]),
+        (0.0, [(wait, False), (wait + 3, True), (wait + 6, False), (wait + 9, False)], [False, False, False, True]),
+        (0.0, [(wait - 6, False), (wait - 3, False), (wait, False)], [False, False, True]),
+        # Seen only: asked for before this process began, nobody knows when.
+        (None, [(0, False), (3, False), (wait - 1, False), (wait, False)], [False, False, False, True]),
+        # The clock was put back: it is waited for again.
+        (1e6, [(0, False), (3, False), (wait, False)], [False, False, True]),
+    ):
+        mixed = reconcile.Mixed() if asked is None else reconcile.Mixed().asked_for(["m"], asked)
+        found = []
+        for now, runs in looks:
+            mixed, idle = mixed.looked({"m": runs}, now)
+            assert idle in ([], ["m"])
+            found.append(bool(idle))
+        assert found == expected, looks
+    # Asked for again while it is empty; what is there no more is forgotten.
+    mixed = reconcile.Mixed().looked({"m": False}, 0.0)[0].asked_for(["m"], wait)
+    assert mixed.looked({"m": False}, wait + 1)[1] == []
+    mixed, idle = mixed.looked({}, 2 * wait)
+    assert (mixed.asked, mixed.empty, idle) == ({}, frozenset(), [])
+
+
 def test_the_last_cpus_stay_with_plain_tasks() -> None:
     state = State().with_set(make_set("a", "1-3,5-7"))
     assert reconcile.desired(host(S8), state).plain == cpuset.parse("0,4")
