@@ -8,12 +8,14 @@ and never decides what follows from a change: `provider.manager` does.
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 from agent_api.wire import mesos_pb2
 from provider import cpuset, inventory, reconcile
 from provider.errors import ConfigError
 from provider.inventory import Host
 from provider.layout import Config, plan_layout
+from provider.power_rules import Policy
 from provider.world import World
 
 __all__ = ["HostWatch", "differs"]
@@ -30,11 +32,14 @@ class HostWatch:
         self._config = config
         self._mark: object = None
         """`World.host_changed` at the last look."""
+        self._fresh = False
+        """The last look came right after a change: a CPU is there some milliseconds before its cpufreq driver."""
 
     def look(self, before: Host | None) -> Host:
         """Read everything anew. `before`: the host of the last look, whose layout stays where the configuration does
         not fit any more; with None, ConfigError is raised then."""
         self._mark = self._world.host_changed()
+        self._fresh = True
         found = self._world.read_topology()
         for warning in found.warnings:
             log.warning("topology: %s", warning)
@@ -59,8 +64,20 @@ class HostWatch:
             enforcement=self._world.enforcer.kind,
             overcommit=self._config.overcommit,
             path=lambda set_id, shared: self._world.enforcer.path(set_id, shared=shared),
-            policies={} if self._world.cpufreq is None else self._world.cpufreq.policies(found.online),
+            policies=self._policies(found.online),
         )
+
+    def _policies(self, online: int) -> dict[int, Policy]:
+        return {} if self._world.cpufreq is None else self._world.cpufreq.policies(online)
+
+    def drivers(self, host: Host) -> Host:
+        """The host with what cpufreq drivers offer now, read once more some time after each look; the same host where
+        that is the same. They may have been late."""
+        if not self._fresh:
+            return host
+        self._fresh = False
+        policies = self._policies(host.topology.online)
+        return host if policies == host.policies else replace(host, policies=policies)
 
     def changed(self, host: Host) -> bool:
         """Whether CPUs went off- or online since the last look, or others are allowed than on `host`."""

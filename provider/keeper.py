@@ -157,17 +157,28 @@ class Keeper:
         of the sets that stay in force, as something runs in them. Raises EnforcementError after undoing what was done.
         """
         if not self._enforcer.read().groups:
-            self._enforce_power(host, State())
+            self._release_power(host, State())
             return []
         busy = [one.id for one in state.sets.values() if self._occupied(one.id, shared=not one.exclusive)]
         self._keep(self._enforcer.apply(reconcile.released(host, state, busy)))
-        self._enforce_power(host, reconcile.only(state, busy))
+        self._release_power(host, reconcile.only(state, busy))
         log.info(
             "released: %d sets are out of the kernel; still in force, as processes run in them: %s",
             len(state.sets) - len(busy),
             ", ".join(busy) or "none",
         )
         return busy
+
+    def _release_power(self, host: Host, state: State) -> None:
+        self._enforce_power(host, state)
+        left = [] if self._power is None else self._power.waiting(reconcile.power(host, state))
+        if left:
+            log.warning(
+                "power settings of CPUs %s were not put back (they are offline, or refused it): what they had stays"
+                " stored, and is written back by `pinfold provider --release` once they are online, or once this"
+                " provider is started again and destroys the set",
+                cpuset.format_mask(cpuset.of(left)),
+            )
 
     def _occupied(self, set_id: str, *, shared: bool) -> bool:
         try:

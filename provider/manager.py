@@ -441,6 +441,10 @@ class Manager:
         """Compare host and kernel with the committed state, repair what differs, and show what cannot be repaired."""
         if self._watch.changed(self.host):
             self._host_changed()
+        elif (host := self._watch.drivers(self.host)) is not self.host:
+            self._host = host
+            self._profiles.judge(self.profiles, host)
+            self._want_report()
         self._keeper.repair(self.host, self._state, self._world.clock())
         self._keeper.settle(self.host, self._state, self._world.store.forget_power)
         self._judge()

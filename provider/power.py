@@ -150,6 +150,10 @@ class PowerKeeper:
         named = set(wanted)
         return [cpu for cpu in self.found if cpu not in named and cpu in self._restored]
 
+    def waiting(self, wanted: Iterable[int]) -> list[int]:
+        """The CPUs that are in no set any more and could not be given back what they had: offline, or refused."""
+        return sorted(self.found.keys() - set(wanted) - self._restored)
+
     def forget(self, cpus: Iterable[int]) -> None:
         """It was committed that nothing is kept of them any more."""
         for cpu in cpus:

@@ -269,6 +269,71 @@ def test_a_cpu_that_goes_offline_and_comes_back_has_its_own_settings_in_the_end(
     assert not changed(root) and not kept(provider)
 
 
+@pytest.mark.parametrize("missing", ["cpufreq", "cpufreq/scaling_governor"])
+def test_a_cpu_whose_driver_comes_after_it(provider: Provider, root: Path, missing: str) -> None:
+    """Milliseconds are between a CPU and its cpufreq directory; a look in them is not the last word."""
+    made(provider, create(2, "fast"), 1)
+    away = directory(root, 5).with_name("away")
+    directory(root, 5).rename(away)
+    provider.topology = replace(S8, online=S8.online & ~(1 << 5))
+    provider.fs.set_online(provider.topology.online)
+    provider.manager.reconcile()
+    for file, text in FOUND.items():
+        (away / file).write_text(text + "\n")
+    away.rename(directory(root, 5))
+    late = directory(root, 5).parent / missing
+    late.rename(late.with_name("late"))
+    provider.topology = S8
+    provider.fs.set_online(S8.online)
+    provider.manager.reconcile()
+    assert "power: " in " ".join(provider.manager.degraded.values())
+    late.with_name("late").rename(late)
+    provider.report()
+    provider.manager.reconcile()
+    assert changed(root) == {1: SET, 5: SET}
+    assert not provider.manager.degraded
+    assert provider.report(), "the profiles are judged again"
+
+
+def test_a_release_while_a_cpu_is_offline_says_what_is_left(
+    provider: Provider, root: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What it had stays stored; it is written back by the next release, or by the set's end after another start."""
+    one = made(provider, create(2, "fast"), 1)
+    away = directory(root, 5).with_name("away")
+
+    def offline() -> None:
+        directory(root, 5).rename(away)
+        provider.topology = replace(S8, online=S8.online & ~(1 << 5))
+        provider.fs.set_online(provider.topology.online)
+        provider.manager.reconcile()
+        provider.manager._release()
+
+    def online() -> None:
+        away.rename(directory(root, 5))
+        provider.topology = S8
+        provider.fs.set_online(S8.online)
+
+    offline()
+    assert "power settings of CPUs 5 were not put back" in caplog.text
+    assert kept(provider) == {5}
+    online()
+    assert changed(root) == {5: SET}
+    caplog.clear()
+    provider.manager._release()
+    assert not changed(root) and not kept(provider)
+    assert "were not put back" not in caplog.text
+    # Or it is started again in place of the second release.
+    provider.start()
+    assert changed(root) == {1: SET, 5: SET}
+    offline()
+    online()
+    provider.start()
+    assert changed(root) == {1: SET, 5: SET} and kept(provider) == {1, 5}
+    made(provider, destroy(provider.resources(one)), 2)
+    assert not changed(root) and not kept(provider)
+
+
 def test_nothing_is_forgotten_that_was_not_put_back(tmp_path: Path) -> None:
     """The set was refused, and the way back as well: what was found is kept until it was written."""
     root = write_cpufreq(tmp_path, 0b11)
