@@ -691,6 +691,7 @@ def test_real_task_in_an_exclusive_and_a_shared_set(real: tuple[World, V1Enforce
         assert line in world.out().splitlines()
     assert f":cpuset:/{enforcer.name}/mix.s+x\n" in world.out()
     assert pid in enforcer.processes("x") and pid in enforcer.processes("s", shared=True)
+    assert enforcer.mixed() == {"mix.s+x": True} and not enforcer.drop("mix.s+x")
     # The shared set goes on to the exclusive set's CPU, as that lost it: a resize, seen from the kernel.
     enforcer.apply(Desired(plain=2, shared={"s": SharedSlot(2)}, exclusive={"y": Slot(1)}, kept={"x": 0}))
     assert "Cpus_allowed_list:\t1\n" in Path(f"/proc/{pid}/status").read_text()
@@ -699,6 +700,8 @@ def test_real_task_in_an_exclusive_and_a_shared_set(real: tuple[World, V1Enforce
     Path(world.launcher.sandbox("f", "t"), "stop").touch()
     assert world.exit().code == 0
     assert world.out().endswith("PINFOLD_EXCLUSIVE_CPUS=1\nPINFOLD_SHARED_CPUS=1\nPINFOLD_CPUS=1\nPINFOLD_MEMS=0\n")
+    world.until(lambda: enforcer.mixed() == {"mix.s+x": False})
+    assert enforcer.drop("mix.s+x") and not enforcer.mixed()
 
 
 def test_a_task_in_more_sets_than_a_name_can_hold(world: World) -> None:
