@@ -57,6 +57,15 @@ REPLAY_OPTIONS = ("--hostname", "127.0.0.1", "--resources", "cpus:8;mem:4096;por
 PATIENCE = 3.0
 """Seconds that an event may come later than Mesos's, and a reading call may need to agree."""
 
+TASK_PATIENCE = 10.0
+"""Seconds more for what a task or a filter of offers makes happen: the recorded ones take six at most."""
+
+LISTED_PATIENCE = 1.0
+"""Seconds for an event that is listed as one that need not come."""
+
+OFFERING = ("OFFERS", "RESCIND")
+"""Events that come when an allocation is made. They are waited for where their offers are used, and in no order."""
+
 NOTED_LATER = 0.1535, 0.156
 """Seconds after its start at which a stream's entry has a call, as those that have entries of their own tell: one that
 the recorder made for itself, and one that it wrote down."""
@@ -84,8 +93,8 @@ class Known:
     def read(cls) -> Known:
         return cls(tomllib.loads(cls.PATH.read_text()).get("difference", []))
 
-    def has(self, difference: Difference) -> bool:
-        """Whether it is meant; remembers which entries said so."""
+    def has(self, difference: Difference, use: bool = True) -> bool:
+        """Whether it is meant; remembers which entries said so, if it is of `use`."""
         found = False
         recording = difference.exchange.split("/")[0]
         for number, entry in enumerate(self.entries):
@@ -93,7 +102,8 @@ class Known:
             kinds = [one for one in entry["differences"] if fnmatchcase(difference.key, one)]
             if exchanges and kinds:
                 found = True
-                self._used[recording].update((number, one) for one in (*exchanges, *kinds))
+                if use:
+                    self._used[recording].update((number, one) for one in (*exchanges, *kinds))
         return found
 
     def stale(self, recordings: Iterable[str]) -> list[str]:
@@ -128,6 +138,7 @@ class Live:
     stream: Stream
     event_class: Any
     expected: int = 0
+    offers: list[dict[str, Any]] = field(default_factory=list)
     taken: set[int] = field(default_factory=set)
     last: int = -1
     closed: bool = False
@@ -245,7 +256,7 @@ class Replay:
                 self.ids.bind(*OWN_PROVIDER)
             body = self.ids.translate(request["body"]).encode()
             if plain_path(request["path"]).endswith("/scheduler"):
-                body = self._with_offers(body)
+                body = self._with_offers(body, request["body"])
         headers = []
         for name, value in request["headers"]:
             if name == "Content-Length":
@@ -253,38 +264,45 @@ class Replay:
             headers.append((name, self.ids.translate(value)))
         return request["method"], self.ids.translate(request["path"]), headers, body
 
-    def _with_offers(self, body: bytes) -> bytes:
-        """Where an ACCEPT or DECLINE names an offer that ours is not, or no longer, all that is offered now is meant:
-        Mesos and Pinfold do not make their offers at the same moments."""
+    def _with_offers(self, body: bytes, recorded: str) -> bytes:
+        """The offers of Mesos that an ACCEPT or DECLINE names stand for all that is offered now, as soon as that is as
+        much: Mesos and Pinfold do not make their offers at the same moments."""
         try:
             call = json.loads(body)
             part = call[call["type"].lower()]
-            named = [one["value"] for one in part["offer_ids"]]
+            named = [one["value"] for one in json.loads(recorded)[call["type"].lower()]["offer_ids"]]
         except (ValueError, KeyError, TypeError):
             return body
-        ours: list[str] = []
-        for one in named:
-            if re.search(r"-O\d+$", one) and one not in self._outstanding():
-                end = time.monotonic() + self.patience
-                while not self._outstanding() and time.monotonic() < end:
-                    time.sleep(0.05)
-                ours += self._outstanding()
-            else:
-                ours.append(one)
+        theirs = [one for one in named if re.search(r"-O\d+$", one)]
+        ours = [one for one in named if one not in theirs]
+        if theirs:
+            wanted = _amounts(offer for offer in self._recorded_offers() if offer["id"]["value"] in theirs)
+            end = time.monotonic() + self.patience + TASK_PATIENCE
+            while True:
+                offered = self._outstanding()
+                if (offered and _covers(_amounts(offered), wanted)) or time.monotonic() >= end:
+                    break
+                time.sleep(0.02)
+            ours += [one["id"]["value"] for one in offered]
         part["offer_ids"] = [{"value": one} for one in dict.fromkeys(ours)]
         self.used.update(ours)
         return json.dumps(call).encode()
 
-    def _outstanding(self) -> list[str]:
-        """Our offers that were not rescinded, accepted or declined."""
-        found: list[str] = []
+    def _recorded_offers(self) -> Iterator[dict[str, Any]]:
         for live in self.streams:
-            for event in live.stream.events:
-                if event["type"] == "OFFERS":
-                    found += [offer["id"]["value"] for offer in event["offers"]["offers"]]
-                elif event["type"] == "RESCIND":
-                    found = [one for one in found if one != event["rescind"]["offer_id"]["value"]]
-        return [one for one in found if one not in self.used]
+            for event in live.recorded:
+                yield from event["event"].get("offers", {}).get("offers", [])
+
+    def _outstanding(self) -> list[dict[str, Any]]:
+        """Our offers that were not rescinded, accepted or declined."""
+        found: dict[str, dict[str, Any]] = {}
+        for live in self.streams:
+            for event in [] if live.closed else list(live.stream.events):
+                for offer in event.get("offers", {}).get("offers", []):
+                    found[offer["id"]["value"]] = offer
+                if event["type"] == "RESCIND":
+                    found.pop(event["rescind"]["offer_id"]["value"], None)
+        return [offer for name, offer in found.items() if name not in self.used]
 
     def _call(self, step: Step) -> None:
         entry = step.entry
@@ -373,37 +391,46 @@ class Replay:
         started = time.monotonic()
         for at, number, live, event in sorted(due, key=lambda one: one[0]):
             values = recorded_event(event["event"], live.event_class)
-            if values["type"] != "HEARTBEAT" or number == 1:
+            if values["type"] in OFFERING:
+                live.offers.append(values)
+            elif values["type"] != "HEARTBEAT" or number == 1:
                 self._expect(live, values, started + max(0.0, at - before) + self.patience)
         for live in self.streams:
+            live.offers = [one for one in live.offers if not self._taken(live, one)]
             if live.server_ends and live.entry["time"] + live.entry["response"]["end"]["t_ms"] / 1000 < until:
                 self._expect_end(live)
 
+    def _taken(self, live: Live, recorded: dict[str, Any]) -> bool:
+        """Whether an event like a recorded one has come, which is compared and then taken."""
+        kind, wanted = recorded["type"], _identity(self.ids.values(recorded))
+        for number, event in enumerate(list(live.stream.events)):
+            same = number not in live.taken and event["type"] == kind and _identity(event) == wanted
+            if same and _offered(event) == _offered(recorded):
+                live.taken.add(number)
+                if kind not in ("HEARTBEAT", *OFFERING):
+                    if number < live.last:
+                        self._report([Difference(live.name, "order", kind, live.last, number)])
+                    live.last = max(live.last, number)
+                self._report(differences(live.name, recorded, event, self.ids, kind))
+                return True
+        return False
+
     def _expect(self, live: Live, recorded: dict[str, Any], deadline: float) -> None:
-        kind = recorded["type"]
-        wanted = _identity(self.ids.values(recorded))
-
-        def found(content: bool) -> int | None:
-            for number, event in enumerate(live.stream.events):
-                same = number not in live.taken and event["type"] == kind and _identity(event) == wanted
-                if same and (not content or _offered(event) == _offered(recorded)):
-                    return number
-            return None
-
-        live.stream.wait(lambda: found(True) is not None or live.stream.ended, deadline - time.monotonic())
-        number = found(True)
-        ids = self.ids
-        if number is None:
-            number = found(False)
-            ids = self.ids.copy()  # another offer does not stand for this one
-        if number is None:
-            self._report([Difference(live.name, "event", f"{kind}{wanted}", recorded, None)])
-            return
-        live.taken.add(number)
-        if number < live.last and kind != "HEARTBEAT":
-            self._report([Difference(live.name, "order", kind, live.last, number)])
-        live.last = max(live.last, number)
-        self._report(differences(live.name, recorded, live.stream.events[number], ids, kind))
+        missing = Difference(live.name, "event", f"{recorded['type']}{_identity(recorded)}", recorded, None)
+        if "TASK_" in missing.path:
+            deadline += TASK_PATIENCE
+        elif self.known.has(missing, use=False):
+            deadline = min(deadline, time.monotonic() + LISTED_PATIENCE)
+        while True:
+            seen, ended = len(live.stream.events), live.stream.ended
+            if self._taken(live, recorded):
+                return
+            if time.monotonic() >= deadline or ended:
+                self._report([missing])
+                return
+            live.stream.wait(
+                lambda seen=seen: len(live.stream.events) > seen or live.stream.ended, deadline - time.monotonic()
+            )
 
     def _expect_end(self, live: Live) -> None:
         if not live.closed:
@@ -412,7 +439,9 @@ class Replay:
                 self._report([Difference(live.name, "ended", "", "the server ended it", "it is open")])
 
     def _finish(self, live: Live) -> None:
-        """What came and was not expected."""
+        """What came and was not expected, and the offers that did not come."""
+        for one in live.offers:
+            self._report([Difference(live.name, "event", one["type"], one, None)])
         for number, event in enumerate(live.stream.events):
             if number not in live.taken and event["type"] != "HEARTBEAT" and "response" in live.entry:
                 name = f"{event['type']}{_identity(event)}"
@@ -492,6 +521,20 @@ def _identity(event: dict[str, Any]) -> str:
     """What tells an event from others of its type."""
     of = _IDENTITIES.get(event["type"])
     return f" {of(event)}" if of else ""
+
+
+def _amounts(offers: Iterable[dict[str, Any]]) -> dict[tuple[Any, ...], float]:
+    """How much of each scalar there is in offers."""
+    found: defaultdict[tuple[Any, ...], float] = defaultdict(float)
+    for offer in offers:
+        for one in offer["resources"]:
+            if one["type"] == "SCALAR":
+                found[one["name"], "provider_id" in one, "reservations" in one] += one["scalar"]["value"]
+    return found
+
+
+def _covers(have: dict[tuple[Any, ...], float], wanted: dict[tuple[Any, ...], float]) -> bool:
+    return all(have.get(key, 0.0) >= amount - 0.0005 for key, amount in wanted.items())
 
 
 def _offered(event: dict[str, Any]) -> list[Any]:

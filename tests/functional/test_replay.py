@@ -61,12 +61,12 @@ def test_every_recorded_exchange_is_played() -> None:
     assert sum(step.do == "open" for step in done) == 20
 
 
-@pytest.mark.parametrize("group", ["agent", "master"])
+@pytest.mark.parametrize("group", ["agent", "master", pytest.param("scheduler", marks=pytest.mark.timeout(300))])
 def test_recorded_exchanges(group: str, tmp_path: Path) -> None:
     """Each as with the Mesos that was recorded, but for the differences that have a reason.
 
-    The scheduler's recording has a task of six seconds and does much while it runs, which takes a quiet machine:
-    `python -m tests.functional.replay 4-sched`.
+    The scheduler's recording has filters of offers and a task that take seconds, and its views while the task runs
+    take two of its six.
     """
     known = Known.read()
     agent = AgentProcess(tmp_path / "agent", *REPLAY_OPTIONS, cgroup_root="none")
