@@ -4,8 +4,9 @@
 
 `agent` is a `harness.AgentProcess` on `REPLAY_OPTIONS`, `found` the differences that `known` does not have. The
 requests of the recordings are sent in the order of their times, streams are opened and left where they were. Before
-each request the events that Mesos had sent until then are waited for. Ids in the recording are examples: wherever an
-answer or an event has one for the first time, it stands for ours at that place from then on, also in requests.
+each request the events that Mesos had sent until then are waited for; offers only where they are used. Ids in the
+recording are examples: wherever an answer or an event has one for the first time, it stands for ours at that place from
+then on, also in requests.
 
 What is compared: status, headers that clients read, texts of errors word for word, fields, types and values of JSON
 and protobuf (`replay_compare` says which values not), each stream's events in their order, one record in one chunk,
@@ -25,21 +26,20 @@ import re
 import sys
 import tempfile
 import time
-import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from agent_api.wire import agent_pb2, codec, master_pb2, resource_provider_pb2, scheduler_pb2
-from tests import golden
 from tests.functional.harness import AgentProcess
-from tests.functional.replay_compare import Difference, Ids, differences
+from tests.functional.replay_compare import Difference, Ids, amounts, covers, differences
+from tests.functional.replay_known import Known
+from tests.functional.replay_steps import Step, steps
 from tests.functional.replay_wire import Answer, Stream, ask, event_values, header, recorded_event
 
-__all__ = ["GROUPS", "REPLAY_OPTIONS", "Known", "Replay"]
+__all__ = ["GROUPS", "REPLAY_OPTIONS", "Replay"]
 
 GROUPS = {
     "agent": ("1-agent", "1-agent-rpconfig", "2-errors-agent-op", "2-errors-agent-rp", "3-rp"),
@@ -66,67 +66,9 @@ LISTED_PATIENCE = 1.0
 OFFERING = ("OFFERS", "RESCIND")
 """Events that come when an allocation is made. They are waited for where their offers are used, and in no order."""
 
-NOTED_LATER = 0.1535, 0.156
-"""Seconds after its start at which a stream's entry has a call, as those that have entries of their own tell: one that
-the recorder made for itself, and one that it wrote down."""
-
 HEADERS = ("Content-Type", "Content-Encoding", "Transfer-Encoding", "Allow", "Location")
 
 READING = ("GET_", "LIST_", "READ_")
-
-
-class Known:
-    """The differences that are meant: entries with `exchanges`, `differences` (both shell patterns) and `reason`; with
-    `sometimes`, if they depend on the moment, which no two runs have in common."""
-
-    PATH = golden.DATA / "differences.toml"
-
-    def __init__(self, entries: list[dict[str, Any]]) -> None:
-        self.entries = entries
-        for entry in entries:
-            assert set(entry) - {"sometimes"} == {"exchanges", "differences", "reason"}, f"wrong keys: {entry}"
-            for pattern in entry["exchanges"]:
-                assert pattern.split("/")[0] in golden.NAMES, f"'{pattern}' does not begin with a recording's name"
-        self._used: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
-
-    @classmethod
-    def read(cls) -> Known:
-        return cls(tomllib.loads(cls.PATH.read_text()).get("difference", []))
-
-    def has(self, difference: Difference, use: bool = True) -> bool:
-        """Whether it is meant; remembers which entries said so, if it is of `use`."""
-        found = False
-        recording = difference.exchange.split("/")[0]
-        for number, entry in enumerate(self.entries):
-            exchanges = [one for one in entry["exchanges"] if fnmatchcase(difference.exchange, one)]
-            kinds = [one for one in entry["differences"] if fnmatchcase(difference.key, one)]
-            if exchanges and kinds:
-                found = True
-                if use:
-                    self._used[recording].update((number, one) for one in (*exchanges, *kinds))
-        return found
-
-    def stale(self, recordings: Iterable[str]) -> list[str]:
-        """What, after a replay of these recordings, was no difference."""
-        recordings = list(recordings)
-        used = set().union(*(self._used[one] for one in recordings))
-        found = []
-        for number, entry in enumerate(self.entries):
-            exchanges = [one for one in entry["exchanges"] if one.split("/")[0] in recordings]
-            if exchanges and not entry.get("sometimes"):
-                unused = [one for one in (*exchanges, *entry["differences"]) if (number, one) not in used]
-                found += [f"'{one}' ({entry['reason']})" for one in unused]
-        return found
-
-
-@dataclass(frozen=True)
-class Step:
-    """One thing that the recorder did at `time`: a call, or a stream opened or left."""
-
-    time: float
-    name: str
-    do: str
-    entry: dict[str, Any]
 
 
 @dataclass
@@ -151,61 +93,6 @@ class Live:
     @property
     def server_ends(self) -> bool:
         return "last chunk" in self.entry.get("response", {}).get("end", {}).get("how", "")
-
-
-def steps(recording: str) -> list[Step]:
-    """What was done, not yet in order."""
-    entries = golden.entries(recording)
-    named = {entry["file"] for entry in entries}
-    found = []
-    for entry in entries:
-        if "request" not in entry:
-            continue  # the content of a directory
-        name, start = f"{recording}/{entry['file']}", entry["time"]
-        response = entry.get("response", {})
-        if "error" in entry:
-            # A stream that the recorder took for an answer, and gave up.
-            found += [
-                Step(start, name, "open", entry),
-                Step(start + entry["elapsed_ms"] / 1000, name, "close", entry),
-            ]
-        elif "events" not in response:
-            found.append(Step(start, name, "call", entry))
-        else:
-            found.append(Step(start, name, "open", entry))
-            if "EOFError" in response["end"]["how"]:
-                found.append(Step(start + response["end"]["t_ms"] / 1000, name, "close", entry))
-        for number, call in enumerate(entry.get("calls", [])):
-            file = Path(call["file"]).stem if call["file"] else None
-            if file not in named:
-                kind = json.loads(call["request"])["type"]
-                made = _call_entry(entry, call)
-                found.append(Step(made["time"], f"{recording}/{file or f'call-{number}-{kind}'}", "call", made))
-    return found
-
-
-def _call_entry(stream: dict[str, Any], call: dict[str, Any]) -> dict[str, Any]:
-    """An entry for a call that only its stream's entry tells of."""
-    stream_id: str | None = header(stream["response"]["headers"], "Mesos-Stream-Id")
-    if "should include the 'Mesos-Stream-Id'" in call["body"]:
-        stream_id = None
-    elif call["body"].startswith("The stream ID '"):
-        stream_id = call["body"].split("'")[1]
-    headers = [["Accept", codec.JSON], ["Content-Type", codec.JSON], ["Content-Length", "0"]]
-    if stream_id is not None:
-        headers.append(["Mesos-Stream-Id", stream_id])
-    answered = [] if call["status"] in (200, 202) else [["Content-Type", "text/plain; charset=utf-8"]]
-    return {
-        "server": stream["server"],
-        "time": stream["time"] + call["t_ms"] / 1000 - NOTED_LATER[bool(call["file"])],
-        "request": {
-            "method": "POST",
-            "path": stream["request"]["path"],
-            "headers": [["Host", "127.0.0.1"], *headers],
-            "body": call["request"],
-        },
-        "response": {"status": call["status"], "headers": answered, "body": call["body"]},
-    }
 
 
 class Replay:
@@ -276,11 +163,11 @@ class Replay:
         theirs = [one for one in named if re.search(r"-O\d+$", one)]
         ours = [one for one in named if one not in theirs]
         if theirs:
-            wanted = _amounts(offer for offer in self._recorded_offers() if offer["id"]["value"] in theirs)
+            wanted = amounts(offer for offer in self._recorded_offers() if offer["id"]["value"] in theirs)
             end = time.monotonic() + self.patience + TASK_PATIENCE
             while True:
                 offered = self._outstanding()
-                if (offered and _covers(_amounts(offered), wanted)) or time.monotonic() >= end:
+                if (offered and covers(amounts(offered), wanted)) or time.monotonic() >= end:
                     break
                 time.sleep(0.02)
             ours += [one["id"]["value"] for one in offered]
@@ -508,6 +395,7 @@ _IDENTITIES: dict[str, Callable[[dict[str, Any]], Any]] = {
         event["apply_operation"]["info"]["type"],
         event["apply_operation"]["info"].get("id", {}).get("value"),
     ),
+    "ACKNOWLEDGE_OPERATION_STATUS": lambda event: event["acknowledge_operation_status"]["status_uuid"]["value"],
     "TASK_ADDED": lambda event: event["task_added"]["task"]["task_id"]["value"],
     "TASK_UPDATED": lambda event: (
         event["task_updated"]["status"]["task_id"]["value"],
@@ -521,20 +409,6 @@ def _identity(event: dict[str, Any]) -> str:
     """What tells an event from others of its type."""
     of = _IDENTITIES.get(event["type"])
     return f" {of(event)}" if of else ""
-
-
-def _amounts(offers: Iterable[dict[str, Any]]) -> dict[tuple[Any, ...], float]:
-    """How much of each scalar there is in offers."""
-    found: defaultdict[tuple[Any, ...], float] = defaultdict(float)
-    for offer in offers:
-        for one in offer["resources"]:
-            if one["type"] == "SCALAR":
-                found[one["name"], "provider_id" in one, "reservations" in one] += one["scalar"]["value"]
-    return found
-
-
-def _covers(have: dict[tuple[Any, ...], float], wanted: dict[tuple[Any, ...], float]) -> bool:
-    return all(have.get(key, 0.0) >= amount - 0.0005 for key, amount in wanted.items())
 
 
 def _offered(event: dict[str, Any]) -> list[Any]:

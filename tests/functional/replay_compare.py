@@ -7,11 +7,12 @@ Mesos. Values are compared too, but for those that no two runs have in common (`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Difference", "Ids", "differences"]
+__all__ = ["Difference", "Ids", "amounts", "covers", "differences"]
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _ID = re.compile(rf"{_UUID}(-[SO]?\d+)?|[A-Za-z0-9+/]{{22}}==")
@@ -185,3 +186,18 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, value
         if re.search(r"(\.|_)id(\.value)?$", path):
             yield from ((f"{path} {again}", value) for again in range(10))
+
+
+def amounts(offers: Iterable[dict[str, Any]]) -> dict[tuple[Any, ...], float]:
+    """How much of each scalar there is in offers, by its name, and whether a provider has it and it is reserved."""
+    found: defaultdict[tuple[Any, ...], float] = defaultdict(float)
+    for offer in offers:
+        for one in offer["resources"]:
+            if one["type"] == "SCALAR":
+                found[one["name"], "provider_id" in one, "reservations" in one] += one["scalar"]["value"]
+    return dict(found)
+
+
+def covers(have: dict[tuple[Any, ...], float], wanted: dict[tuple[Any, ...], float]) -> bool:
+    """Whether there is as much as is wanted; Mesos counts in thousandths."""
+    return all(have.get(key, 0.0) >= amount - 0.0005 for key, amount in wanted.items())

@@ -9,8 +9,10 @@ import pytest
 
 from tests import golden
 from tests.functional.harness import AgentProcess
-from tests.functional.replay import GROUPS, REPLAY_OPTIONS, Known, Replay, steps
-from tests.functional.replay_compare import Difference, Ids, differences
+from tests.functional.replay import GROUPS, REPLAY_OPTIONS, Replay
+from tests.functional.replay_compare import Difference, Ids, amounts, covers, differences
+from tests.functional.replay_known import Known
+from tests.functional.replay_steps import steps
 
 UUID = "5e4b4f56-d2f0-48ef-8f37-d26d42ea39bd"
 
@@ -37,6 +39,28 @@ COMPARED: list[tuple[Any, Any, list[str]]] = [
 @pytest.mark.parametrize(("recorded", "ours", "found"), COMPARED)
 def test_comparing(recorded: Any, ours: Any, found: list[str]) -> None:
     assert [one.key for one in differences("x", recorded, ours, Ids())] == found
+
+
+CPUS = {"name": "cpus", "type": "SCALAR", "scalar": {"value": 2.0}}
+OURS = {**CPUS, "provider_id": {"value": UUID}}
+PORTS = {"name": "ports", "type": "RANGES"}
+
+
+@pytest.mark.parametrize(
+    ("have", "wanted", "enough"),
+    [
+        ([[CPUS, PORTS]], [[CPUS]], True),
+        ([[CPUS]], [[CPUS, PORTS]], True),
+        ([[CPUS], [CPUS]], [[CPUS, CPUS]], True),
+        ([[CPUS]], [[CPUS], [CPUS]], False),
+        ([[CPUS]], [[OURS]], False),
+        ([[OURS, OURS]], [[{**OURS, "reservations": []}]], False),
+        ([], [], True),
+    ],
+)
+def test_offers_that_are_as_much(have: Any, wanted: Any, enough: bool) -> None:
+    sums = [amounts({"resources": resources} for resources in side) for side in (have, wanted)]
+    assert covers(*sums) == enough
 
 
 def test_known_differences_that_are_none_any_more_are_named() -> None:
