@@ -6,6 +6,7 @@ each other in this order, each begins where the last one ended.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -208,6 +209,91 @@ def test_an_isolated_set(host: Machine, known: dict[str, Any]) -> None:
     assert host.call(story.end_task, task["task_id"], timeout=90) == "TASK_KILLED"
     assert host.call(story.destroy, set_id, timeout=90)["state"] == "OPERATION_FINISHED"
     check(host, {known["plain"]["pid"]: "0-3,6-7,12-15"}, 1)
+
+
+def test_a_shared_set_has_a_weight_and_a_bound(host: Machine, known: dict[str, Any]) -> None:
+    set_id, labels = finished(host.call(story.create, "batch", 1, "numa/3", 1.5, timeout=90))
+    assert labels["cgroup"] == f"{BASE}/shared/{set_id}" and labels["cpus"] == "2-3,6-7,12-15"
+    assert host.call(story.file, f"{labels['cgroup']}/cpu.max") == "150000 100000"
+    assert host.call(story.file, f"{labels['cgroup']}/cpu.weight") == "100"
+    assert host.call(story.file, f"{BASE}/shared/{known['batch']}/cpu.max") == "max 100000"
+    assert host.call(story.file, f"{BASE}/shared/{known['batch']}/cpu.weight") == "200"
+    task = host.call(story.launch, "bounded", 4, [set_id], timeout=120)
+    assert host.call(story.group, task["pid"]).startswith(f"0::{GROUP}/shared/{set_id}/task.")
+    check(host, {task["pid"]: "2-3,6-7,12-15", known["a"]["pid"]: "4-5"})
+    assert host.call(story.end_task, task["task_id"], timeout=90) == "TASK_KILLED"
+    assert host.call(story.destroy, set_id, timeout=90)["state"] == "OPERATION_FINISHED"
+
+
+def test_a_revocable_set_gives_way(host: Machine, known: dict[str, Any]) -> None:
+    """It has all that is revocable; the exclusive set that takes CPUs is there at once, its task is told why it ends."""
+    before = host.call(story.raw_amounts)
+    assert before == [{"numa/1": 2, "numa/3": 4}, {"numa/0": 2, "numa/1": 2, "numa/3": 4}]
+    zones = ["numa/0", "numa/1", "numa/3"]
+    set_id, labels = finished(host.call(story.create, "batch", [2, 2, 4], zones, None, True, timeout=90))
+    assert host.call(story.file, f"{labels['cgroup']}/cpu.weight") == "8", "1 for each CPU, not 100"
+    host.call(story.wait_raw, [before[0], {}], timeout=90)
+    task = host.call(story.launch, "revoked", 4, [set_id], timeout=120)
+    check(host, {task["pid"]: "2-3,6-7,12-15"})
+    taker, labels = finished(host.call(story.create, "latency", 2, "numa/3", timeout=90))
+    assert labels["cpus"] == "12-13"
+    status = host.call(story.last_status, task["task_id"], timeout=90)
+    assert (status["state"], status["reason"]) == ("TASK_LOST", "REASON_CONTAINER_PREEMPTED"), status
+    assert f"set {set_id} is revoked" in status["message"], status
+    kept = {known[name]: {"state": "OK"} for name in ("latency", "kept", "batch")}
+    host.call(story.wait_sets, {set_id: {"state": None}, **kept}, timeout=90)
+    assert not host.call(story.alive, task["pid"])
+    assert host.call(story.file, f"{BASE}/shared/{set_id}/cpu.weight") == "No such file or directory"
+    check(host, {known["shared"]["pid"]: "2-3,6-7,14-15", known["plain"]["pid"]: "0-3,6-7,14-15"})
+    assert host.call(story.destroy, taker, timeout=90)["state"] == "OPERATION_FINISHED"
+    host.call(story.wait_raw, before, timeout=90)
+    check(host, {known["shared"]["pid"]: "2-3,6-7,12-15", known["plain"]["pid"]: "0-3,6-7,12-15"}, 1)
+
+
+def test_compacting_moves_a_set_under_its_task(host: Machine, known: dict[str, Any]) -> None:
+    """Made while a node was half taken, it lies on two; it goes to one when there is room, with the task's memory."""
+    raw = host.call(story.raw_amounts)
+    in_the_way, labels = finished(host.call(story.create, "latency", 2, "numa/3", timeout=90))
+    assert labels["cpus"] == "12-13"
+    set_id, labels = finished(host.call(story.create, "apart", [2, 2], ["numa/1", "numa/3"], timeout=90))
+    assert (labels["cpus"], labels["mems"]) == ("6-7,14-15", "1,3")
+    task = host.call(story.launch, "moves", 64, [set_id], timeout=120)
+    told = host.call(story.environment, task["pid"])["PINFOLD_CPUSET_FILE"]
+    assert host.call(story.destroy, in_the_way, timeout=90)["state"] == "OPERATION_FINISHED"
+    check(host, {task["pid"]: "6-7,14-15", known["plain"]["pid"]: "0-3,12-13"}, 1)
+    deadline = time.monotonic() + 90
+    while sum(host.call(story.memory, task["pid"]).values()) < 64 * 256:  # it fills them one by one
+        assert time.monotonic() < deadline
+
+    def exclusive() -> dict[str, Any]:
+        fields = ("cpus", "mems", "charges", "cgroup", "state", "created")
+        found = host.call(story.sets)
+        return {i: {k: one.get(k) for k in fields} for i, one in found.items() if one["type"] == "EXCLUSIVE"}
+
+    before = exclusive()
+    assert set(before) == {known["latency"], known["kept"], set_id}
+    shown = host.run("pinfold", "sets", "compact", "--dry-run", timeout=120)["out"]
+    assert set_id in shown and "6-7,14-15 -> 12-15" in shown and "1,3 -> 3" in shown and "nodes 2 -> 1" in shown, shown
+    assert known["latency"] not in shown and known["kept"] not in shown, shown
+    assert exclusive() == before, "nothing moves in a dry run"
+    assert host.call(story.file, f"{BASE}/set.{set_id}/cpuset.cpus") == "6-7,14-15"
+    done = host.run("pinfold", "sets", "compact", "--yes", "--json", timeout=120)
+    (move,) = (move for provider in json.loads(done["out"]) for move in provider["moves"])
+    assert (move["cpuset_id"], move["done"], move["to_cpus"], move["to_mems"]) == (set_id, True, "12-15", "3")
+    host.call(story.wait_file, told, "PINFOLD_CPUS=12-15", timeout=90)
+    after = {"cpus": "12-15", "mems": "3"}
+    assert host.call(story.wait_sets, {set_id: after}, timeout=90)[set_id]["charges"] == [{"zone": "numa/3", "cpus": 4}]
+    others = {known["a"]["pid"]: "4-5", known["b"]["pid"]: "8-11", known["shared"]["pid"]: "2-3,6-7"}
+    check(host, {task["pid"]: "12-15", known["plain"]["pid"]: "0-3,6-7", **others})
+    assert host.call(enforce.watch, [task["pid"]], 0)[str(task["pid"])]["mems"] == "3"
+    assert host.call(story.file, f"{BASE}/set.{set_id}/cpuset.mems.effective") == "3"
+    assert set(host.call(story.memory, task["pid"])) == {"3"}
+    now = exclusive()
+    assert {**now, set_id: None} == {**before, set_id: None}, "no other set was touched"
+    assert host.call(story.end_task, task["task_id"], timeout=90) == "TASK_KILLED"
+    assert host.call(story.destroy, set_id, timeout=90)["state"] == "OPERATION_FINISHED"
+    host.call(story.wait_raw, raw, timeout=90)
+    check(host, {known["plain"]["pid"]: "0-3,6-7,12-15", known["shared"]["pid"]: "2-3,6-7,12-15"}, 1)
 
 
 def test_a_refusal_says_what_would_fit(host: Machine) -> None:

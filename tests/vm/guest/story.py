@@ -7,6 +7,7 @@ Decides nothing that is tested; it does what the host's test says and tells what
 # ruff: noqa: PTH103, PTH118, PTH208, SIM115, UP031, E501
 
 import contextlib
+import functools
 import json
 import os
 import signal
@@ -39,6 +40,7 @@ PROFILES = {
             "alone": {"core_siblings": "denied", "memory": {"policy": "bind", "mode": "required"}},
             "isolated": {"core_siblings": "required", "partition": "isolated"},
             "wide": {"core_siblings": "required", "memory": {"policy": "interleave", "mode": "required", "nodes": 2}},
+            "apart": {"memory": {"policy": "bind"}},
             "batch": {"mode": "shared", "lifetime": "role"},
         }.items()
     }
@@ -46,7 +48,11 @@ PROFILES = {
 CONFIG = {
     "type": "org.pinfold.rp.cpu",
     "name": "host",
-    "cpu": {"floor": 2, "profiles": {"uri": "file:///data/profiles.json", "poll_interval_seconds": 5}},
+    "cpu": {
+        "floor": 2,
+        "overcommit": 2.0,
+        "profiles": {"uri": "file:///data/profiles.json", "poll_interval_seconds": 5},
+    },
 }
 STATE = {}
 
@@ -66,7 +72,9 @@ class Framework:
                 "user": "root",
                 "name": "vm test",
                 "roles": ["latency"],
-                "capabilities": [{"type": "MULTI_ROLE"}, {"type": "RESERVATION_REFINEMENT"}],
+                "capabilities": [
+                    {"type": name} for name in ("MULTI_ROLE", "RESERVATION_REFINEMENT", "REVOCABLE_RESOURCES")
+                ],
             },
         )
         self.client.framework_id = framework_id
@@ -238,6 +246,27 @@ def wait_sets(conditions, timeout=60):
         time.sleep(0.2)
 
 
+def raw_amounts():
+    """[RAW by zone, revocable RAW by zone] of all providers, offered or not."""
+    out = [{}, {}]
+    for provider in ask("GET_RESOURCE_PROVIDERS").get("resource_providers", []):
+        for resource in provider.get("total_resources", []):
+            found = source(resource)
+            if found.get("type") == "RAW":
+                amounts = out["revocable" in resource]
+                amounts[found["zone"]] = amounts.get(found["zone"], 0) + resource["scalar"]["value"]
+    return out
+
+
+def wait_raw(wish, timeout=60):
+    """Until there is just that much RAW."""
+    until = time.monotonic() + timeout
+    while raw_amounts() != wish:
+        if time.monotonic() > until:
+            raise RuntimeError("wanted %s, have %s\n%s" % (wish, raw_amounts(), logs()))
+        time.sleep(0.2)
+
+
 def ready(timeout=200):
     """Until a provider has said what it has: the names of its profiles."""
     until = time.monotonic() + timeout
@@ -288,11 +317,11 @@ def resubscribe(framework_id):
 
 
 def operate(find, operation, timeout=60):
-    """Accept with an operation and wait for its end: {"state", "message", "resources", "done_at"}."""
-    framework = STATE["framework"]
-    name = str(uuid.uuid4())
-    framework.accept(find, lambda found: {"id": {"value": name}, **operation(found)}, timeout)
-    status = framework.wait(lambda: framework.operations.get(name), "status of operation", timeout)
+    """Accept with an operation and wait for its end: {"state", "message", "resources", "done_at"}. Once more where an
+    offer was just taken back: what is revocable changes with each exclusive set."""
+    status = {}
+    while not status or "is no longer valid" in status.get("message", ""):
+        status = operate_once(find, operation, timeout)
     return {
         "state": status["state"],
         "message": status.get("message", ""),
@@ -301,11 +330,18 @@ def operate(find, operation, timeout=60):
     }
 
 
+def operate_once(find, operation, timeout):
+    framework = STATE["framework"]
+    name = str(uuid.uuid4())
+    framework.accept(find, lambda found: {"id": {"value": name}, **operation(found)}, timeout)
+    return framework.wait(lambda: framework.operations.get(name), "status of operation", timeout)
+
+
 def labels(resource):
     return {x["key"]: x.get("value", "") for x in source(resource).get("metadata", {}).get("labels", [])}
 
 
-def raw(cpus, zone):
+def raw(cpus, zone, revocable=False):
     """That many RAW CPUs of the zone (or lists: so many of each), of as many offers as it takes."""
     zones = {zone: cpus} if isinstance(zone, str) else dict(zip(zone, cpus, strict=True))
 
@@ -314,7 +350,7 @@ def raw(cpus, zone):
         for resource in resources:
             found = source(resource)
             left = wanted.get(found.get("zone"))
-            if left and found.get("type") == "RAW":
+            if left and found.get("type") == "RAW" and ("revocable" in resource) == revocable:
                 amount = min(left, resource["scalar"]["value"])
                 taken.append(part(resource, amount))
                 wanted[found["zone"]] -= amount
@@ -327,10 +363,11 @@ def of_set(set_id):
     return lambda resources: [r for r in resources if source(r).get("id") == set_id] or None
 
 
-def create(profile, cpus, zone):
+def create(profile, cpus, zone, burst=None, revocable=False):
+    wish = {"target_profile": profile, **({"burst": burst} if burst else {})}
     return operate(
-        raw(cpus, zone),
-        lambda found: {"type": "CREATE_CPUSET", "create_cpuset": {"source": found, "target_profile": profile}},
+        raw(cpus, zone, revocable),
+        lambda found: {"type": "CREATE_CPUSET", "create_cpuset": {"source": found, **wish}},
     )
 
 
@@ -363,7 +400,6 @@ def launch(name, megabytes, set_ids=(), plain=0.0, amount=None, timeout=90):
     """A task that burns CPU a tenth of the time (emulation is slow enough): in sets (all of each that is offered, or that
     many CPUs' worth), or plain. The pid of the process that burns, and its id."""
     framework = STATE["framework"]
-    task_id = "%s-%s" % (name, uuid.uuid4())
     agent_id = {}
 
     def find(resources):
@@ -379,7 +415,7 @@ def launch(name, megabytes, set_ids=(), plain=0.0, amount=None, timeout=90):
         agent_id.update(next(iter(framework.offers.values()))["agent_id"])
         return [*found, part(own["mem"], megabytes + 32), *([part(own["cpus"], plain)] if plain else [])]
 
-    def operation(found):
+    def operation(task_id, found):
         command = "exec /usr/bin/python3 -S /data/burn.py %s %d" % (name, megabytes)
         info = {
             "name": name,
@@ -390,12 +426,11 @@ def launch(name, megabytes, set_ids=(), plain=0.0, amount=None, timeout=90):
         }
         return {"type": "LAUNCH", "launch": {"task_infos": [info]}}
 
-    framework.accept(find, operation, timeout)
-    first = framework.wait(
-        lambda: [s for s in framework.tasks.get(task_id, []) if s["state"] not in ("TASK_STAGING", "TASK_STARTING")],
-        "status of task " + name,
-        timeout,
-    )[0]
+    first = {}
+    while not first or first.get("reason") == "REASON_INVALID_OFFERS":  # as in `operate`
+        task_id = "%s-%s" % (name, uuid.uuid4())
+        framework.accept(find, functools.partial(operation, task_id), timeout)
+        first = first_status(task_id, timeout)
     if first["state"] != "TASK_RUNNING":
         raise RuntimeError("task %s: %s %s\n%s" % (name, first["state"], first.get("message"), logs()))
     until = time.monotonic() + 60
@@ -406,6 +441,16 @@ def launch(name, megabytes, set_ids=(), plain=0.0, amount=None, timeout=90):
         if time.monotonic() > until:
             raise RuntimeError("task %s runs, but nothing burns" % name)
         time.sleep(0.05)
+
+
+def first_status(task_id, timeout):
+    """That says whether it runs."""
+    framework = STATE["framework"]
+    return framework.wait(
+        lambda: [s for s in framework.tasks.get(task_id, []) if s["state"] not in ("TASK_STAGING", "TASK_STARTING")],
+        "status of task " + task_id,
+        timeout,
+    )[0]
 
 
 def burning(name):
@@ -426,9 +471,13 @@ def end_task(task_id, timeout=60):
 
 
 def last_state(task_id, timeout=60):
+    return last_status(task_id, timeout)["state"]
+
+
+def last_status(task_id, timeout=60):
     framework = STATE["framework"]
     return framework.wait(
-        lambda: [s["state"] for s in framework.tasks.get(task_id, []) if s["state"] not in ("TASK_STAGING", "TASK_STARTING", "TASK_RUNNING", "TASK_KILLING")],
+        lambda: [s for s in framework.tasks.get(task_id, []) if s["state"] not in ("TASK_STAGING", "TASK_STARTING", "TASK_RUNNING", "TASK_KILLING")],
         "end of task " + task_id,
         timeout,
     )[0]  # fmt: skip
