@@ -164,7 +164,7 @@ class Machine:
                 raise GuestError(f"the VM has gone\n{self.console_text()[-2000:]}")
             self._pending += data
 
-    def call(self, function: Callable[..., Any], *args: Any, timeout: float = 60) -> Any:
+    def call(self, function: Callable[..., Any], *args: Any, timeout: float = 180) -> Any:
         """Run a function of ours inside. Its whole module is sent once for each boot: it may import the standard
         library only. Arguments and value are JSON."""
         module = inspect.getmodule(function)
