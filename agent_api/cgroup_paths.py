@@ -14,7 +14,7 @@ from pathlib import Path
 from agent_api import shim
 from agent_api.task_spec import show
 
-__all__ = ["Hierarchy", "find"]
+__all__ = ["Hierarchy", "find", "words", "write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Hierarchy:
         if self.kind == "cgroup2":
             for above, path in ((self.root, self.base), (self.base, plain)):
                 for controller in ("cpuset", "cpu"):
-                    if controller not in _text(f"{above}/cgroup.subtree_control").replace("+", "").split():
+                    if controller not in words(f"{above}/cgroup.subtree_control"):
                         # Without cpu there are no weights, and that is all.
                         with contextlib.suppress(*([OSError] if controller == "cpu" else [])):
                             _write(f"{above}/cgroup.subtree_control", f"+{controller}")
@@ -216,10 +216,20 @@ def _cpus(text: str) -> int:
         raise OSError(f"{text!r} is no list of CPUs") from exc
 
 
+def words(path: str) -> list[str]:
+    """The controllers that a file names; none where it cannot be read."""
+    return _text(path).replace("+", "").split()
+
+
 def _write(path: str, text: str) -> None:
     if not text:
         raise OSError(f"{path}: nothing to write: the parent has no list")
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+    write(path, text, os.O_CREAT | os.O_TRUNC)
+
+
+def write(path: str, text: str, flags: int = 0) -> None:
+    """One write, as the kernel wants it. Raises OSError that names the file. `flags`: of open(2), beside O_WRONLY."""
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC | flags, 0o644)
     try:
         os.write(fd, text.encode())
     except OSError as exc:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from agent_api import shim
 from agent_api.wire import mesos_pb2
 
 __all__ = ["online_cpus", "resources"]
@@ -53,10 +54,7 @@ def online_cpus(sysfs_root: str) -> int:
     """How many CPUs the kernel runs; those this process may use, where sysfs does not say."""
     try:
         text = (Path(sysfs_root) / "sys/devices/system/cpu/online").read_text().strip()
-        count = 0
-        for part in text.split(","):
-            low, _, high = part.partition("-")
-            count += int(high or low) - int(low) + 1
-        return count
+        count = shim.list_mask(text).bit_count()
     except (OSError, ValueError):
-        return len(os.sched_getaffinity(0))
+        count = 0
+    return count or len(os.sched_getaffinity(0))

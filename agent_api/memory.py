@@ -13,7 +13,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_api.cgroup_paths import Hierarchy
+from agent_api.cgroup_paths import Hierarchy, words, write
 
 __all__ = ["MIN_MB", "Place", "described", "oom_kills", "place", "remove"]
 
@@ -44,7 +44,7 @@ def _problem(hierarchy: Hierarchy) -> str:
     if hierarchy.kind == "cgroup1":
         return "" if hierarchy.memory_root else "no memory hierarchy may be written"
     controllers = f"{hierarchy.root}/cgroup.controllers"
-    return "" if "memory" in _words(controllers) else f"no memory controller in {controllers}"
+    return "" if "memory" in words(controllers) else f"no memory controller in {controllers}"
 
 
 def place(hierarchy: Hierarchy, directories: list[str], task: tuple[str, str], mem_mb: float | None) -> Place:
@@ -60,8 +60,8 @@ def place(hierarchy: Hierarchy, directories: list[str], task: tuple[str, str], m
         if hierarchy.kind == "cgroup2":
             # All tasks, limited or not, and all shims: no process may be beside groups that have the controller.
             for above in _between(hierarchy.root, directories[0]):
-                if "memory" not in _words(f"{above}/cgroup.subtree_control"):
-                    _write(f"{above}/cgroup.subtree_control", "+memory")
+                if "memory" not in words(f"{above}/cgroup.subtree_control"):
+                    write(f"{above}/cgroup.subtree_control", "+memory")
             leaf, file = f"{directories[0]}/{name}", "memory.max"
             shims = Path(directories[0], "shims")
             shims.mkdir(exist_ok=True)
@@ -80,7 +80,7 @@ def place(hierarchy: Hierarchy, directories: list[str], task: tuple[str, str], m
         return Place(directories, leaf)
     limit = int(max(mem_mb, MIN_MB) * 1024 * 1024) // os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PAGE_SIZE")
     try:
-        _write(f"{leaf}/{file}", str(limit))
+        write(f"{leaf}/{file}", str(limit))
         found = Path(leaf, file).read_text().strip()
     except OSError as exc:
         return Place(directories, leaf, f"{exc.filename}: {exc.strerror}")
@@ -115,20 +115,3 @@ def _between(root: str, directory: str) -> list[str]:
         raise OSError(0, f"not below {root}", directory)
     below = [Path(directory), *Path(directory).parents]
     return [str(path) for path in reversed(below[: below.index(Path(root)) + 1])]
-
-
-def _words(path: str) -> list[str]:
-    try:
-        return Path(path).read_text().replace("+", "").split()
-    except OSError:
-        return []
-
-
-def _write(path: str, text: str) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        os.write(fd, text.encode())
-    except OSError as exc:
-        raise OSError(exc.errno, exc.strerror, path) from exc
-    finally:
-        os.close(fd)

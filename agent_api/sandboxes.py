@@ -33,7 +33,7 @@ GC_DELAY = 7 * 24 * 3600.0
 _LOOK_SECONDS = 3600.0
 
 
-def _running(path: Path, claim: dict[str, Any]) -> bool:
+def _running(claim: dict[str, Any]) -> bool:
     pid, start = claim.get("pid"), claim.get("start_ticks")
     # A task that runs as the agent's user can write what it likes there.
     if not isinstance(pid, int) or not isinstance(start, int) or claim.get("boot_id") != shim.boot_id():
@@ -46,7 +46,7 @@ def set_aside(path: Path) -> None:
     if not path.exists():
         return
     claim = shim.trusted_json(path / "pid.json") or {}
-    if _running(path, claim) or not (claim or (path / "exit.json").exists()):
+    if _running(claim) or not (claim or (path / "exit.json").exists()):
         return
     number = 1
     while (aside := path.with_name(f"{path.name}~{number}")).exists():
@@ -64,7 +64,7 @@ def discard(work_dir: str, known: Collection[str], before: float) -> list[Path]:
         with contextlib.suppress(OSError):
             if str(path) in known or _ended(path) >= before:
                 continue
-            if _running(path, shim.trusted_json(path / "pid.json") or {}):
+            if _running(shim.trusted_json(path / "pid.json") or {}):
                 continue
             trash.mkdir(exist_ok=True)
             path.rename(trash / uuid.uuid4().hex)

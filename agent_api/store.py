@@ -194,24 +194,17 @@ def _upsert(connection: sa.Connection, table: sa.Table, **values: Any) -> None:
 def _save_agent(connection: sa.Connection, change: effects.SaveAgent) -> None:
     record = change.record
     _upsert(connection, tables.agent, id=1, agent_id=record.agent_id, master_id=record.master_id)
-    connection.execute(sa.delete(tables.agent_resources))
-    if record.resources:
-        connection.execute(
-            sa.insert(tables.agent_resources),
-            [
-                {"position": position, "resource": resource.SerializeToString(deterministic=True)}
-                for position, resource in enumerate(record.resources)
-            ],
-        )
-    connection.execute(sa.delete(tables.agent_attributes))
-    if record.attributes:
-        connection.execute(
-            sa.insert(tables.agent_attributes),
-            [
-                {"position": position, "attribute": attribute.SerializeToString(deterministic=True)}
-                for position, attribute in enumerate(record.attributes)
-            ],
-        )
+    for table, column, messages in (
+        (tables.agent_resources, "resource", record.resources),
+        (tables.agent_attributes, "attribute", record.attributes),
+    ):
+        connection.execute(sa.delete(table))
+        rows = [
+            {"position": position, column: message.SerializeToString(deterministic=True)}
+            for position, message in enumerate(messages)
+        ]
+        if rows:
+            connection.execute(sa.insert(table), rows)
 
 
 def _save_config(connection: sa.Connection, change: effects.SaveConfig) -> None:

@@ -53,13 +53,12 @@ class HostWatch:
             layout = before.layout
         for warning in layout.warnings:
             log.warning("configuration: %s", warning)
-        nodes = cpuset.of(node.id for node in found.nodes if node.has_memory)
-        allowed = found.online if cpus is None else found.online & cpus
+        allowed, allowed_mems = inventory.usable(found, cpus, mems)
         return Host(
             topology=found,
             layout=layout,
             allowed=allowed,
-            allowed_mems=(nodes if mems is None else nodes & mems) or nodes,
+            allowed_mems=allowed_mems,
             default_stack=inventory.stack_from(self._info.default_reservations),
             enforcement=self._world.enforcer.kind,
             overcommit=self._config.overcommit,
@@ -81,9 +80,7 @@ class HostWatch:
 
     def changed(self, host: Host) -> bool:
         """Whether CPUs went off- or online since the last look, or others are allowed than on `host`."""
-        cpus, _ = self._world.enforcer.allowed()
-        online = host.topology.online
-        seen = online if cpus is None else online & cpus
+        seen, _ = inventory.usable(host.topology, *self._world.enforcer.allowed())
         return self._world.host_changed() != self._mark or seen != host.allowed
 
     def look_again(self) -> None:

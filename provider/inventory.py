@@ -62,6 +62,7 @@ __all__ = [
     "spread",
     "stack_from",
     "stack_of",
+    "usable",
 ]
 
 EXCLUSIVE = "exclusive"
@@ -191,6 +192,16 @@ class Host:
     def pool(self, pool: str) -> int:
         """Online CPUs of a pool."""
         return self.layout.pools.get(pool, 0) & self.allowed & ~self.floor
+
+
+def usable(topology: Topology, cpus: int | None, mems: int | None) -> tuple[int, int]:
+    """(CPUs, nodes) of a host that may be used where the kernel allows these (None: all): of CPUs those that are
+    online, of nodes those with memory; all with memory where none of them is allowed."""
+    nodes = cpuset.of(node.id for node in topology.nodes if node.has_memory)
+    return (
+        topology.online if cpus is None else topology.online & cpus,
+        (nodes if mems is None else nodes & mems) or nodes,
+    )
 
 
 def held(state: State, *, but: str | None = None) -> int:

@@ -110,7 +110,7 @@ def check(options: Options) -> dict[str, Any]:
     database = options.work_dir / DATABASE
     if database.exists():
         before = _layout_before(options, topology, cpus)
-        allowed = topology.online if cpus is None else topology.online & cpus
+        allowed, _ = inventory.usable(topology, cpus, mems)
         stack = inventory.stack_from(info.default_reservations)
         host = Host(topology, layout, allowed, mems or 0, stack, overcommit=config.overcommit)
         _check_held(host, peek(database), before)
@@ -198,14 +198,10 @@ def _host(options: Options, enforcer: cgroups.Enforcer) -> Host:
     except ConfigError as error:
         log.warning("the configuration does not fit the host any more: %s", error)
         layout = Layout(reserved=0, floor=0, zones={}, pools={})
-    allowed = topology.online if cpus is None else topology.online & cpus
-    nodes = cpuset.of(node.id for node in topology.nodes if node.has_memory)
-    usable = (nodes if mems is None else nodes & mems) or nodes
     return Host(
         topology,
         layout,
-        allowed,
-        usable,
+        *inventory.usable(topology, cpus, mems),
         inventory.stack_from(info.default_reservations),
         policies=_cpufreq(options).policies(topology.online),
     )

@@ -82,14 +82,10 @@ def _write_old(resource: Resource) -> None:
 def in_old(resources: Iterable[Resource]) -> list[Resource]:
     """As frameworks without RESERVATION_REFINEMENT read it. A refined reservation stays as it is: they are offered
     none."""
-    result = []
-    for resource in resources:
-        copy = Resource()
-        copy.CopyFrom(resource)
-        _write_old(copy)
+    result = in_both(resources)
+    for copy in result:
         if len(copy.reservations) < 2:
             copy.ClearField("reservations")
-        result.append(copy)
     return result
 
 

@@ -7,6 +7,7 @@ import contextlib
 import queue
 import socket
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,33 @@ class Stream:
         self.out.put(END)
 
 
+def serve(
+    post: Callable[[BaseHTTPRequestHandler], None], connections: list[socket.socket], port: int = 0
+) -> ThreadingHTTPServer:
+    """A server on loopback that runs: `post` answers each request, all connections are added to the list."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            super().setup()
+            connections.append(self.connection)
+
+        def do_POST(self) -> None:
+            post(self)
+
+        def log_message(self, *args: Any) -> None:
+            return
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        allow_reuse_address = True
+
+    server = Server(("127.0.0.1", port), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    return server
+
+
 class FakeAgent:
     """Answers SUBSCRIBE with a stream and SUBSCRIBED, and every call with 202, unless told otherwise."""
 
@@ -58,29 +86,9 @@ class FakeAgent:
         self.open: list[Stream] = []
         self.connections: list[socket.socket] = []
         self._count = 0
-        agent = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def setup(self) -> None:
-                super().setup()
-                agent.connections.append(self.connection)
-
-            def do_POST(self) -> None:
-                agent._post(self)
-
-            def log_message(self, *args: Any) -> None:
-                return
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-            allow_reuse_address = True
-
-        self.server = Server(("127.0.0.1", port), Handler)
+        self.server = serve(self._post, self.connections, port)
         self.port = self.server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
 
     def _post(self, request: BaseHTTPRequestHandler) -> None:
         body = request.rfile.read(int(request.headers["Content-Length"]))

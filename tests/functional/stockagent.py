@@ -22,11 +22,12 @@ import json
 import queue
 import socket
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 from agent_api.wire import agent_pb2, codec, mesos_pb2, recordio, resource_provider_pb2
+from tests.functional.fakeagent import serve
 from tests.unit.test_dialect_mesos import extensions
 
 Call = resource_provider_pb2.Call
@@ -130,27 +131,8 @@ class StockAgent:
         self.tell_id = True
         self.tasks: str | None = None
         """What GET_TASKS is answered with, where it is not as recorded."""
-        agent = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def setup(self) -> None:
-                super().setup()
-                agent.connections.append(self.connection)
-
-            def do_POST(self) -> None:
-                agent._post(self)
-
-            def log_message(self, *args: Any) -> None:
-                return
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server = serve(self._post, self.connections)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}{PREFIX}"
-        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
 
     @staticmethod
     def provider_id(media: str) -> str:

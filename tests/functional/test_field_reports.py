@@ -39,17 +39,13 @@ from tests.functional.harness import (
     take,
     wait_for,
 )
-from tests.functional.provider_world import Operation, Provider, create, destroy, raw, resize
+from tests.functional.provider_world import Operation, Provider, create, destroy, raw, resize, uuid
 from tests.functional.test_manager import without
 from tests.unit.hosts import D16, S8, records
 
 FINISHED, FAILED = mesos_pb2.OPERATION_FINISHED, mesos_pb2.OPERATION_FAILED
 RENUMBERED = records((c, c // 2, c // 8, c // 8) for c in range(16))
 """As many CPUs as D16, with siblings (2i, 2i+1)."""
-
-
-def uuid(number: int) -> bytes:
-    return number.to_bytes(16, "little")
 
 
 @pytest.fixture(params=[1, 2], ids=["v1", "v2"])

@@ -30,7 +30,7 @@ from tests.functional.harness import (
     take,
     wait_for,
 )
-from tests.functional.provider_world import Died, Operation, Provider, create, destroy, resize
+from tests.functional.provider_world import Died, Operation, Provider, create, destroy, resize, uuid
 from tests.unit.hosts import S8
 
 FAST = {
@@ -51,10 +51,6 @@ PROFILES = {
     "any": {"lifetime": "role"},
 }
 FINISHED, FAILED = mesos_pb2.OPERATION_FINISHED, mesos_pb2.OPERATION_FAILED
-
-
-def uuid(number: int) -> bytes:
-    return number.to_bytes(16, "little")
 
 
 def made(provider: Provider, info: Operation, number: int) -> str:

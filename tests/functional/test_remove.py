@@ -28,6 +28,7 @@ from tests.functional.harness import (
     take,
     wait_for,
 )
+from tests.functional.test_walk import written_pid
 
 ONLINE = sorted(os.sched_getaffinity(0))
 SLEEP = "echo $$; exec sleep 600"
@@ -51,11 +52,6 @@ def agent(tmp_path: Path) -> Iterator[AgentProcess]:
 def configure(agent: AgentProcess, what: str, content: dict[str, Any]) -> None:
     response = agent.agent_call({"type": what, what.lower(): content})
     assert response.status_code == 200, response.text
-
-
-def written_pid(agent: AgentProcess, task_id: str) -> int:
-    (path,) = agent.work_dir.glob(f"tasks/*/*{task_id}*/stdout")
-    return int(wait_for(lambda: path.read_text().split(), message="task output")[0])
 
 
 class Scene:
